@@ -62,10 +62,12 @@ impl fmt::Display for KeepReason {
                         f.write_str("a process that cannot be seen from here may have it open")?
                     }
                 }
-                f.write_str("; after the next boot none has")
+                f.write_str("; after a reboot no process will")
             }
             Self::Changed => f.write_str("it was written to after it was parked"),
-            Self::Stuck => f.write_str("it was not meant to stay: undo the entry, or restore it --beside"),
+            Self::Stuck => {
+                f.write_str("it was not meant to stay parked: undo the entry, or restore it --beside")
+            }
         }
     }
 }
@@ -131,8 +133,10 @@ fn looked_at<D: Disk>(
     };
     let Some(image) = files.look(park.spot(), &park.path)? else { return Ok(None) };
     let Some(meta) = image.meta else { return Ok(None) };
-    let opener =
-        files.disk.opener_of(park.spot()).map_err(ActionError::failed_at("ask who has open", &park.path))?;
+    let opener = files
+        .disk
+        .opener_of(park.spot())
+        .map_err(ActionError::failed_at("check who has open", &park.path))?;
     let has_changed = |print: &Print| match print.is_unread() {
         true => !print.is_of(&meta),
         false => print_of(&image).is_none_or(|lies| lies.sha256 != print.sha256),

@@ -39,12 +39,12 @@ pub(crate) fn plan<D: Disk>(
         return Err(ActionError::Never(format!("entry {number} was done on {machine}: undo it there")));
     }
     if let Some((_, error)) = lock.unsettled.iter().find(|(entry, _)| *entry == number) {
-        let why = format!("entry {number} was cut off, and cannot be put right now: {error}");
+        let why = format!("entry {number} was interrupted, and cannot be repaired now: {error}");
         return Err(ActionError::Never(why));
     }
     if entry.undone_by.is_some() && lock.history.followers(number).next().is_some() {
         let mut plan = shown_plan(entry, &[], now);
-        plan.why = vec!["it is undone, and not all that followed it".to_owned()];
+        plan.why = vec!["it is undone, but not all of what followed it".to_owned()];
         return Ok((plan, Vec::new()));
     }
     let is_back_in_park = entry.came_to_nothing() && has_parked(&lock.files(), entry)?;
@@ -94,7 +94,7 @@ pub(crate) fn plan<D: Disk>(
                     // A file that another program has written since stays, and the old one goes beside it.
                     (Err(ActionError::Never(_)), RestoreTo::Beside) => free(&files, path, restore_to)?,
                     (Err(ActionError::Never(why)), RestoreTo::Origin) => {
-                        let beside = "what was there before can be restored beside it (--beside)";
+                        let beside = "the previous content can be restored beside it (--beside)";
                         return Err(ActionError::Taken(format!("{why}; {beside}")));
                     }
                     (Err(error), _) => return Err(error),
@@ -198,13 +198,13 @@ fn left<D: Disk>(
 
 fn why_not(entry: &Entry) -> String {
     match (&entry.undone_by, &entry.outcome) {
-        _ if entry.intent.undoes.is_some() => "it is an undo itself".to_owned(),
+        _ if entry.intent.undoes.is_some() => "it is itself an undo".to_owned(),
         (Some(by), _) => format!("entry {by} has undone it"),
         _ if entry.is_stop() => NOT_BACK.to_owned(),
-        _ if entry.pruned => "its parked files were given up: `journal --prune` has removed them, or does so when it is run again".to_owned(),
+        _ if entry.pruned => "its parked files were discarded: `journal --prune` has removed them, or will when it is run again".to_owned(),
         (None, Some(outcome)) if !outcome.detail.is_empty() => outcome.detail.clone(),
         (None, Some(_)) => "nothing was done".to_owned(),
-        (None, None) => "what became of it is not known".to_owned(),
+        (None, None) => "its outcome is not known".to_owned(),
     }
 }
 
@@ -226,12 +226,13 @@ fn restore<D: Disk>(
     };
     let lies = lies.map_err(|error| by_hand(files, parked, &to, error))?;
     if lies.is_unread() && print.is_unread() {
-        late.push(format!("{} is larger than 1 MiB: it comes back without being read", shown(&to)));
+        late.push(format!("{} is larger than 1 MiB: it is restored without being read", shown(&to)));
     } else if lies.is_unread() {
-        let why = "is larger than 1 MiB or has a second name by now: it comes back without being read";
+        let why = "is larger than 1 MiB or now has a second name: it is restored without being read";
         late.push(format!("{} {why}", shown(&to)));
     } else if lies.sha256 != print.sha256 {
-        let told = format!("{} was written to after it was parked: what is there now comes back", shown(&to));
+        let told =
+            format!("{} was written to after it was parked: its current content is restored", shown(&to));
         late.push(told);
     }
     Ok(PreparedStep::Restore { parked: parked.clone(), print: lies, to })
@@ -264,7 +265,7 @@ fn row_back<D: Disk>(
     let now = files.stores.for_format(format)?.row(database, &change.table, &change.id)?;
     if !is_in(now.as_ref(), &change.after) {
         let row = format!("{} {}", change.table, change.id);
-        return Err(ActionError::Never(format!("{row} has moved on since; the entry is overtaken")));
+        return Err(ActionError::Never(format!("{row} has changed since; the entry is out of date")));
     }
     Ok(PreparedStep::Row {
         format,
@@ -303,7 +304,10 @@ fn free<D: Disk>(files: &Files<'_, D>, path: &Path, to: RestoreTo) -> Result<Pat
                     return Ok(beside);
                 }
             }
-            Err(ActionError::Taken(format!("{MOST_BESIDE} files were restored beside {}", shown(path))))
+            Err(ActionError::Taken(format!(
+                "{MOST_BESIDE} files were already restored beside {}",
+                shown(path)
+            )))
         }
         (Some(meta), RestoreTo::Origin) => Err(ActionError::Taken(format!(
             "there is a file at {}, {} bytes of {}; it can be restored beside it (--beside)",
@@ -323,7 +327,8 @@ fn content_of<D: Disk>(
     let at = files.entry(path)?;
     let there = files.look(at.spot(), path)?.and_then(|image| print_of(&image));
     let there = there.filter(|there| there.sha256 == sha256);
-    let written = || ActionError::Never(format!("{} was written since; the entry is overtaken", shown(path)));
+    let written =
+        || ActionError::Never(format!("{} was written since; the entry is out of date", shown(path)));
     Ok((there.ok_or_else(written)?, files.place_for(&at)?))
 }
 

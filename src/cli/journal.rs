@@ -122,7 +122,7 @@ fn left_parked(parked: &[OsString], history: &History) -> Vec<String> {
     let says = |entry: &Entry| {
         let number = entry.number;
         format!(
-            "Entry {number} was not done, and something of it is parked all the same: `claimtop undo {number}` brings it back."
+            "Entry {number} was not done, but left something parked: `claimtop undo {number}` brings it back."
         )
     };
     history.entries.iter().rev().filter(is_there).map(says).collect()
@@ -159,7 +159,7 @@ fn unfinished(history: &History) -> Vec<String> {
                 entry.brought_back_by()
             )),
             _ if entry.is_open() => Some(format!(
-                "Entry {number} was cut off, or is being done: `claimtop undo {number}` puts it right."
+                "Entry {number} was interrupted, or is being done: `claimtop undo {number}` puts it right."
             )),
             _ => None,
         }

@@ -324,7 +324,7 @@ fn left_over(command: &str, pid: u32, certainty: Certainty, memory: u64, ports: 
         why: if certainty == Certainty::Exact {
             String::new()
         } else {
-            "its window, PID 4711, lives".to_owned()
+            "its window, PID 4711, is alive".to_owned()
         },
         refused: None,
         evidence: vec![Evidence::new("started by", "PID 3999", format!("/proc/{pid}/environ"))],

@@ -40,7 +40,7 @@ pub(crate) fn respond(
     now: Timestamp,
     machine: impl FnOnce() -> anyhow::Result<Machine>,
 ) -> anyhow::Result<HookAnswer> {
-    let hook = json::parse(input).map_err(|why| anyhow!("the hook's input is no JSON object: {why}"))?;
+    let hook = json::parse(input).map_err(|why| anyhow!("the hook's input is not a JSON object: {why}"))?;
     let Some(question) = question(asker, &hook) else { return Ok(HookAnswer::OUT_OF_SCOPE) };
     let line = match &question.moment {
         Moment::Before(Touch::Line(line)) | Moment::After(Touch::Line(line)) => Some(line.as_str()),

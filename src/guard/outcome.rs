@@ -37,13 +37,13 @@ impl GuardOutcome {
             Self::Noted => "noted",
             Self::LostNoted => "noted that edits are gone",
             Self::HeldUp => "held up",
-            Self::Asked => "had the person asked",
+            Self::Asked => "asked the person",
             Self::Denied => "denied: another window holds it",
             Self::Overridden => "went through when asked again",
-            Self::Recorded => "nothing: wrote down an edit",
+            Self::Recorded => "nothing: recorded an edit",
             Self::OutOfScope => "nothing: not in its scope",
-            Self::NobodyElse => "nothing: nobody else holds it",
-            Self::ToldBefore => "nothing: it was told before",
+            Self::NobodyElse => "nothing: no other window holds it",
+            Self::ToldBefore => "nothing: it was warned before",
             Self::Failed => "nothing: something failed",
         }
     }

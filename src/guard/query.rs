@@ -73,7 +73,7 @@ impl<'a> Query<'a> {
         let Machine { process, agent, above, here, .. } = &self.machine;
         let process = process.map(|id| (id, here.processes.pidfd_inode(id)));
         let Here { host, boot_id, pid_namespace, .. } = here;
-        let top = tree.text().context("the working tree has a name that is no text")?;
+        let top = tree.text().context("the working tree's name is not UTF-8")?;
         let mut holder = LedgerHolder::new(
             (self.question.session.clone(), agent.clone()),
             (top.into(), self.question.cwd.as_str().into()),

@@ -61,7 +61,7 @@ impl CappedFile {
         let file = File::from(open(path, flags | safe, Mode::RUSR | Mode::WUSR)?);
         let meta = file.metadata()?;
         if !meta.is_file() || meta.nlink() > 1 || meta.uid() != geteuid().as_raw() {
-            return Err(io::Error::other("it is no plain file of ours with one name"));
+            return Err(io::Error::other("it is not a plain file of ours with one name"));
         }
         file.set_permissions(Permissions::from_mode(MODE))?;
         Ok(Self { path: path.to_path_buf(), file })

@@ -139,10 +139,10 @@ fn what_was_cut_off_is_told_and_put_right_by_undo() {
     assert_eq!(std::fs::read(&path).unwrap(), before);
     let again = world.run(&["undo", "1", "--yes"]);
     assert_eq!(again.code, 3);
-    assert!(again.out.contains("it was cut off; everything is where it was"), "{again:?}");
+    assert!(again.out.contains("it was interrupted; everything is where it was"), "{again:?}");
     let page = world.run(&["report", "--html", "-"]).out;
     let act = page.lines().find(|line| line.contains("journal entry 1")).unwrap();
-    assert!(act.contains("release: ") && act.contains(" (failed: it was cut off; everything"), "{act}");
+    assert!(act.contains("release: ") && act.contains(" (failed: it was interrupted; everything"), "{act}");
 }
 
 /// A file in neither place is reported by every command that looks or acts, with the way to put it right.
@@ -277,7 +277,7 @@ fn what_got_stuck_is_named_kept_and_brought_back() {
     assert_eq!(stuck.code, 4, "{stuck:?}");
     assert_eq!(json(&stuck)["receipts"][0]["ended"], "stuck");
     let journal = world.run(&["journal"]);
-    assert!(journal.out.contains("Entry 1 got stuck: it was cut off; a newer file is at"), "{journal:?}");
+    assert!(journal.out.contains("Entry 1 got stuck: it was interrupted; a newer file is at"), "{journal:?}");
     let now = world.run(&["now"]);
     assert!(now.out.contains("`claimtop undo 1 --beside` brings back what is parked"), "{now:?}");
     let config = world.write("kept.toml", "keep_parked_days = 0\n");
@@ -324,7 +324,7 @@ fn nothing_is_put_back_through_a_link_that_has_come_into_the_way() {
     for more in [&[][..], &["--beside"], &["--dry-run"]] {
         let refused = world.run(&[&["undo", "--yes"], more].concat());
         assert_eq!(refused.code, 3, "{refused:?}");
-        assert!(refused.out.contains("a link has come into the path of"), "{refused:?}");
+        assert!(refused.out.contains("now contains a link, and nothing is written"), "{refused:?}");
         assert!(refused.out.contains("by hand: mv -n "), "{refused:?}");
     }
     // Not even a folder is made there.
@@ -551,7 +551,7 @@ fn a_live_holder_is_not_released_by_a_plain_yes() {
         world.write("home/.maia/sessions/swarm_session_notes.json", r#"{"current_agent":"sre_agent"}"#);
     let path = path.canonicalize().unwrap().to_str().unwrap().to_owned();
     let refused = world.settled(&["release", &path, "--yes"]);
-    // Whether it is unknown or dead depends on the other processes here; it is never done by chance.
+    // Whether it is unknown or dead depends on the other processes here; it is never allowed by chance.
     let done = json(&world.run(&["journal", "--json"]));
     if refused.code == 3 {
         assert!(refused.out.contains("not confirmed"), "{refused:?}");

@@ -65,7 +65,7 @@ fn what_is_dead_is_parked_where_the_description_says_so() {
     world.write("home/.config/claimtop/formats/pid-file.toml", &never);
     let refused = world.run(&["release", &path, "--yes"]);
     assert_eq!(refused.code, 3);
-    assert!(refused.out.contains("does not say that it may be parked"), "{refused:?}");
+    assert!(refused.out.contains("does not allow parking it"), "{refused:?}");
 
     world.write("home/.config/claimtop/formats/pid-file.toml", PID_FILE);
     let listed = world.run(&["ls", "sessions", "--json"]);
@@ -108,5 +108,5 @@ fn a_zone_has_a_name_that_the_system_knows() {
         true => check_zone("Etc/GMT-3", 0, "2026-07-01T09:00:00Z"),
         false => skip_for_want_of("list of zones (tzdata)"),
     }
-    check_zone("Europe/Atlantis", 2, "line 4, key `zone`: this system knows no zone of this name");
+    check_zone("Europe/Atlantis", 2, "line 4, key `zone`: this system knows no time zone of this name");
 }

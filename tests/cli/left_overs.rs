@@ -64,7 +64,7 @@ fn a_process_without_its_window_is_listed_and_one_whose_window_lives_is_held() {
     }
     for name in [held["key"].as_str().unwrap().to_owned(), held["pid"].to_string()] {
         let page = world.run(&["explain", &name]);
-        assert!(page.out.contains("left-over sleep 600") && page.out.contains("lives"), "{}", page.out);
+        assert!(page.out.contains("left-over sleep 600") && page.out.contains("is alive"), "{}", page.out);
         let page: Value = serde_json::from_str(&world.run(&["explain", &name, "--json"]).out).unwrap();
         assert_eq!(page["left_over"]["pid"], held["pid"]);
     }

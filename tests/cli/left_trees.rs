@@ -23,7 +23,7 @@ fn read(world: &World, name: &str) -> String {
 #[test]
 fn a_tree_that_a_dead_window_locked_is_told_with_what_it_would_lose() {
     if Command::new("git").arg("--version").output().is_err() {
-        return eprintln!("skipped: there is no git");
+        return eprintln!("skipped: git was not found");
     }
     let world = World::new();
     world.write("shop/a.txt", "a\n");
@@ -67,7 +67,7 @@ fn a_tree_that_a_dead_window_locked_is_told_with_what_it_would_lose() {
         assert_eq!((run(&["undo", "1", "--yes"]).code, lock.exists()), (0, true));
     }
     let text = run(&["leftovers", "--trees"]).out;
-    assert!(text.contains("deletes without a word (x.env)") && !text.contains("TOKEN"), "{text}");
+    assert!(text.contains("deletes without warning (x.env)") && !text.contains("TOKEN"), "{text}");
     // A commit that was taken back may be wanted.
     git(&world, "shop/.claude/worktrees/fix", &["commit", "-q", "--allow-empty", "-m", "b"]);
     git(&world, "shop/.claude/worktrees/fix", &["reset", "-q", "--hard", "HEAD~"]);

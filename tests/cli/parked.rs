@@ -48,7 +48,7 @@ fn what_has_grown_too_large_to_be_read_comes_back() {
     assert_eq!(undo_column(&world), "yes");
     let undone = world.run(&["undo", "--yes"]);
     assert_eq!(undone.code, 0, "{undone:?}");
-    assert!(undone.out.contains("it comes back without being read"), "{undone:?}");
+    assert!(undone.out.contains("it is restored without being read"), "{undone:?}");
     assert_eq!(std::fs::metadata(&path).unwrap().len(), size);
     assert!(!parked.exists());
 }
@@ -85,7 +85,7 @@ fn another_file_under_a_parked_name_is_not_taken_for_it() {
     std::fs::rename(&parked, world.path("kept")).unwrap();
     std::fs::write(world.path("other"), "of somebody else").unwrap();
     std::fs::rename(world.path("other"), &parked).unwrap();
-    refused(&world, &path, "another file lies as ");
+    refused(&world, &path, " is another file, not the one that was parked");
     assert_eq!(std::fs::read(&parked).unwrap(), b"of somebody else");
     // A copy that keeps the times is as good, as of a backup.
     let copied = std::process::Command::new("cp").arg("-p").args([world.path("kept"), parked]).status();
@@ -101,7 +101,7 @@ fn a_link_under_a_parked_name_is_left_alone() {
     let (path, parked) = released(&world);
     std::fs::rename(&parked, world.path("kept")).unwrap();
     std::os::unix::fs::symlink(world.path("kept"), &parked).unwrap();
-    refused(&world, &path, "is no plain file by now");
+    refused(&world, &path, "is no longer a plain file");
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn what_another_user_may_have_open_is_not_removed() {
     let (code, out) = run_as_its_user(&world, &prune);
     assert_eq!(code, Some(0), "{out}");
     assert!(
-        out.contains("may have it open, which cannot be seen from here; after the next boot none has"),
+        out.contains("may have it open, which cannot be seen from here; after a reboot no process will"),
         "{out}"
     );
     assert!(parked.exists());
@@ -161,7 +161,7 @@ fn a_name_that_leaves_no_room_for_more_is_parked_under_its_beginning_and_the_pla
         let path = path.to_str().unwrap();
         let plan = park(&world, path);
         let undone = plan["inverse"].as_str().unwrap();
-        assert_eq!(undone.contains(&format!("which has {bytes} bytes")), is_cut, "{undone}");
+        assert_eq!(undone.contains(&format!("(the full one has {bytes} bytes)")), is_cut, "{undone}");
         assert!(!std::fs::exists(path).unwrap());
         // A file restored beside another one needs a shorter name as well.
         std::fs::write(path, "in the way").unwrap();

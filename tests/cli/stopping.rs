@@ -53,7 +53,7 @@ fn what_is_in_use_or_only_looked_at_is_not_ended() {
     for more in [&["--yes"][..], &["--confirm", &format!("sleep {pid}")], &["--dry-run"]] {
         let refused = world.run(&[&["stop", &pid], more].concat());
         assert_eq!(refused.code, 3, "{}", refused.out);
-        assert!(refused.out.contains("lives"), "{}", refused.out);
+        assert!(refused.out.contains("is alive"), "{}", refused.out);
     }
     let read_only = world.run(&["--read-only", "stop", &pid, "--yes"]);
     assert_eq!(read_only.code, 3, "{}", read_only.out);
@@ -76,7 +76,7 @@ fn what_keeps_a_terminal_is_a_guess_whatever_it_is_called_and_not_ended() {
         return eprintln!("skipped: its window is not certain to be dead here");
     }
     assert_eq!(kept["certainty"], "guess", "{kept}");
-    assert!(kept["why"].as_str().unwrap().contains("keeps a terminal"), "{kept}");
+    assert!(kept["why"].as_str().unwrap().contains("hosts a terminal"), "{kept}");
     let pid = terminal.0.to_string();
     for more in [&["--yes"][..], &["--confirm", &format!("sleep {pid}")]] {
         let refused = world.run(&[&["stop", &pid], more].concat());

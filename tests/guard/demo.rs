@@ -260,7 +260,7 @@ fn why_two_windows_collide_and_which_yields_takes_two_keys() {
     // The window that yields is reported at once.
     screen.wait_for(": close checkout");
     screen.press("j");
-    screen.wait_for("or start it anew");
+    screen.wait_for("or restart it");
     screen.press("\r");
     screen.wait_for("How it came to be: resumed-session");
     assert_eq!(screen.end(), 0);

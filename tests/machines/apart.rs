@@ -104,7 +104,7 @@ fn of_two_machines_with_one_id_both_are_shown_and_neither_is_asked_for_anything(
     screen.press("2/two-pay\r");
     screen.wait_for("● working    two-pay");
     screen.press("x");
-    screen.wait_for("so neither is asked for anything");
+    screen.wait_for("so nothing is requested of either");
     screen.end();
 }
 

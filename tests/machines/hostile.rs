@@ -50,21 +50,21 @@ fn whoever_is_no_claimtop_is_told_so() {
 #[test]
 fn whoever_says_too_much_is_no_longer_heard() {
     check("echo $HELLO; yes garbage", "unreached", "garbled: garbage");
-    check("echo $HELLO; yes ''", "unreached", "it says more than a machine can have: 2 MiB each second");
-    check("echo $HELLO; yes >&2", "unreached", "it says more than a machine can have: 2 MiB each second");
+    check("echo $HELLO; yes ''", "unreached", "it sent more than a machine can have: 2 MiB each second");
+    check("echo $HELLO; yes >&2", "unreached", "it sent more than a machine can have: 2 MiB each second");
     check("echo $HELLO; head -c 100000000 /dev/zero | tr '\\0' x", "unreached", "a line of more than 4 MiB");
     let gone = r#"{"gone":{"kind":"window","id":"w-00000000"}}"#;
-    check(&format!("echo $HELLO; yes '{gone}'"), "unreached", "it says more than a machine can have");
+    check(&format!("echo $HELLO; yes '{gone}'"), "unreached", "it sent more than a machine can have");
     check("echo $HELLO; echo $HELLO; sleep 60", "unreached", "a second hello");
     let things = r#"awk 'BEGIN { for (n = 0; n < 10000000; n++) printf("{\"part\":{\"kind\":\"broken\",\"id\":\"%d\",\"is\":{\"key\":\"r-%08x\",\"path\":\"/p\"}}}\n", n, n) }'"#;
-    check(&format!("echo $HELLO; {things}"), "unreached", "it says more than a machine can have");
+    check(&format!("echo $HELLO; {things}"), "unreached", "it sent more than a machine can have");
 }
 
 #[test]
 fn half_a_line_is_no_line_and_signs_of_life_are_no_look() {
     check("echo $HELLO; echo $LOOK; printf '{\"part\":{\"kind\"'; sleep 60", "live", "");
     let beats = r#"echo $HELLO; while echo '{"beat":{"number":1}}'; do sleep 1; done"#;
-    check(beats, "unreached", "it has told of nothing for 30 s");
+    check(beats, "unreached", "it has sent no data for 30 s");
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn a_later_look_that_never_ends_is_not_waited_for() {
     let mut screen = screen(&world);
     screen.wait_for("8 Machines 1");
     screen.press("8");
-    screen.wait_for("it has not ended a look for 30 s");
+    screen.wait_for("no complete scan for 30 s");
     screen.end();
 }
 

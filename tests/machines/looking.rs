@@ -105,7 +105,7 @@ fn nothing_is_kept_by_who_may_change_nothing() {
 fn a_machine_that_says_nothing_is_named_and_a_look_ends() {
     let world = World::new();
     marking(&world, "exec sleep 600");
-    check(&world, &["ls"], 4, "machine:box: nothing was heard of it for 15 s");
+    check(&world, &["ls"], 4, "machine:box: no contact for 15 s");
 }
 
 #[test]

@@ -144,7 +144,10 @@ fn who_is_only_watched_is_asked_for_nothing_and_who_only_observes_does_nothing()
     stage.world.write("begin.sh", "export HOME=$1/far; exec $2 stream --observe\n");
     stage.configure("operate");
     let refused = stage.run(&["release", &key, "--yes"]);
-    assert!(refused.code == 3 && refused.err.contains("takes no orders: it is only observed"), "{refused:?}");
+    assert!(
+        refused.code == 3 && refused.err.contains("accepts no orders: it is only observed"),
+        "{refused:?}"
+    );
     stage.world.write("begin.sh", BEGIN);
     stage.world.write("far/.config/claimtop/config.toml", "accept_orders = 'never'\n");
     let refused = stage.run(&["release", &key, "--yes"]);
@@ -158,7 +161,7 @@ fn where_only_the_dead_are_let_go_whoever_lives_is_not_touched_by_any_name() {
     let (window, name) = living(&stage);
     stage.world.write("far/.config/claimtop/config.toml", "accept_orders = 'dead-only'\n");
     let refused = stage.run(&["stop", &window, "--confirm", &name]);
-    assert!(refused.code == 3 && refused.out.contains("about what is proven dead"), "{refused:?}");
+    assert!(refused.code == 3 && refused.out.contains("only for what is proven dead"), "{refused:?}");
     assert!(stage.lies() && stage.journal_there().is_empty());
     assert!(!stage.world.path("ended").exists());
     stage.end();
@@ -282,7 +285,7 @@ fn a_machine_that_lies_about_plans_and_receipts_misleads_about_itself_alone() {
     let odd = run("{'Ok': 7}");
     assert!(odd.code == 4 && odd.out.contains("cannot be understood"), "{odd:?}");
     let more = run("plan(), plan()");
-    assert!(more.code == 4 && more.out.contains("does not answer what it was asked"), "{more:?}");
+    assert!(more.code == 4 && more.out.contains("did not answer the question"), "{more:?}");
     let journal = json(&world.run(&["journal", "--json"]));
     let entries = journal["entries"].as_array().unwrap();
     assert_eq!(entries.len(), 1, "only one order was sent: {journal}");
@@ -330,7 +333,8 @@ fn an_order_that_is_under_way_when_its_permission_is_withdrawn_is_not_carried_ou
     if !are_possible() {
         return;
     }
-    for (says, told) in [("accept_orders = 'never'", "takes no orders"), ("read_only = true", "is read-only")]
+    for (says, told) in
+        [("accept_orders = 'never'", "does not accept orders"), ("read_only = true", "is read-only")]
     {
         let stage = Stage::new(Made::Home, "operate");
         stage.end();
@@ -373,6 +377,6 @@ fn an_order_of_which_nothing_was_heard_is_unknown_in_the_report_until_its_machin
     let settled = stage.run(&["journal", "--on", "far"]);
     assert!(settled.code == 0 && !settled.out.contains("unknown"), "{settled:?}");
     let report = stage.run(&["report"]).out;
-    assert_eq!(report.contains("it was called off)"), stage.times_done() == 0, "{report}");
+    assert_eq!(report.contains("it was cancelled)"), stage.times_done() == 0, "{report}");
     assert!(!report.contains("(unknown"), "{report}");
 }

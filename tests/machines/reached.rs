@@ -112,7 +112,7 @@ fn one_machine_by_two_names_a_clone_and_another_clock_are_told() {
         (machine["state"].as_str().unwrap(), machine["detail"].as_str().unwrap())
     };
     assert_eq!(told(0), ("live", ""));
-    assert_eq!(told(1), ("unreached", "it is the machine that is shown as one already"));
+    assert_eq!(told(1), ("unreached", "it is already shown as one"));
     let (state, why) = told(2);
     assert_eq!(state, "live");
     assert!(

@@ -23,7 +23,7 @@ fn a_machine_is_reached_by_the_users_own_ssh_and_each_trouble_says_what_to_do() 
     server.world.write("ssh/authorized", &me);
     server.check("unreached", "no claimtop is found there");
     server.world.write("ssh/authorized", "");
-    server.check("unreached", "make `ssh devbox` work without a question");
+    server.check("unreached", "make `ssh devbox` work without a prompt");
     server.world.write("ssh/known", "");
     server.check("unreached", "run `ssh devbox` once yourself");
 }

@@ -150,7 +150,7 @@ fn one_session_that_runs_on_two_machines_is_a_collision_whose_story_names_them()
             "pay-5 (PID 5) here started",
             "pay-77 (PID 77) on devbox started",
             &format!("77.json on devbox was last written, naming session {SESSION}"),
-            "so: pay-77 (PID 77) on devbox took session",
+            "so: pay-77 (PID 77) on devbox resumed session",
         ],
     );
     let told = finding.story.as_ref().unwrap();
@@ -305,18 +305,15 @@ fn clones_and_two_witnesses_of_one_machine_are_told() {
     const THIRD: Machine = Machine { boot: "33333333-f561-4d27-8dcc-a78a6f99e24b", ..DEVBOX };
     let clones = doubts(&[known_as("a", DEVBOX, "m", "s"), known_as("b", THIRD, "m", "t")]);
     assert!(
-        clones.len() == 1 && clones[0].starts_with("a and b have one machine ID and run apart"),
+        clones.len() == 1 && clones[0].starts_with("a and b share one machine ID but run separately"),
         "{clones:?}"
     );
     let twice = doubts(&[known_as("a", DEVBOX, "m", "s"), known_as("b", DEVBOX, "m", "t")]);
-    assert!(twice.len() == 1 && twice[0].starts_with("a and b speak for one machine"), "{twice:?}");
+    assert!(twice.len() == 1 && twice[0].starts_with("a and b report as one machine"), "{twice:?}");
     let mut refused = known_as("b", DEVBOX, "m", "s");
     (refused.view.state, refused.view.same_as) = (MachineState::Unreached, Some("a".to_owned()));
     let told = doubts(&[known_as("a", DEVBOX, "m", "s"), refused]);
-    assert!(
-        told.len() == 1 && told[0].starts_with("b answers as the machine that is shown as a"),
-        "{told:?}"
-    );
+    assert!(told.len() == 1 && told[0].starts_with("b answers as the machine shown as a"), "{told:?}");
 }
 
 /// A session of a window that this machine saw end, in a folder on this medium.
@@ -348,7 +345,7 @@ fn whom_this_machine_saw_end_may_live_on_a_clone_of_it_that_writes_to_the_same_d
     };
     let (state, why, is_told) = verdict("shared", "m", "m");
     assert_eq!((state, is_told), (VerdictState::Unknown, false));
-    assert_eq!(why, "devbox has it as well, so its holder may be there");
+    assert_eq!(why, "devbox has the same ID, so the holder may be there");
     for (medium, others) in [("shared", "n"), ("local", "m")] {
         let (state, _, is_told) = verdict(medium, "m", others);
         assert_eq!((state, is_told), (VerdictState::Dead, true), "{medium}, {others}");
@@ -492,7 +489,7 @@ fn what_a_silent_machine_ran_last_is_held_by_nobody_who_is_known() {
     let claim = all.claims.iter().find(|claim| claim.key.machine().is_none()).unwrap();
     assert_eq!((claim.status, &claim.window), (ClaimStatus::Unproven, &None));
     let is_told =
-        |finding: &Finding| finding.message.to_string().contains("when that was last seen: do not release");
+        |finding: &Finding| finding.message.to_string().contains("the session was last seen running in");
     assert!(all.findings().any(is_told));
 }
 

@@ -120,11 +120,11 @@ fn check_refused(text: String, expected: &str) {
 #[test]
 fn what_is_no_recording_is_refused_and_a_torn_end_is_left_out() {
     let whole = recorded(&worlds()[..3]);
-    check_refused(String::new(), "no recording");
-    check_refused("{\"schema\":\"claimtop.snapshot.v1\"}\n".to_owned(), "no recording");
+    check_refused(String::new(), "not a claimtop recording");
+    check_refused("{\"schema\":\"claimtop.snapshot.v1\"}\n".to_owned(), "not a claimtop recording");
     let newer = whole.replacen("\"recording\":1", "\"recording\":9", 1).replacen("0.0.0", "\\u001b[31m9", 1);
-    check_refused(newer, "later version (form 9");
-    check_refused(whole.lines().next().unwrap().to_owned() + "\n", "no look");
+    check_refused(newer, "later version (format 9");
+    check_refused(whole.lines().next().unwrap().to_owned() + "\n", "no snapshot");
     check_refused(whole.replacen("\"parts\"", "\"parts", 1), "line 2 is damaged");
     let torn = whole[..whole.len() - 40].to_owned();
     assert_eq!(Recording::open(torn).unwrap().marks().len(), 2);

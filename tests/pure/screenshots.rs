@@ -113,7 +113,7 @@ fn three_machines() -> Report {
         view.state = MachineState::Live;
         if silent_for > 0 {
             view.state = MachineState::Silent;
-            view.detail = "nothing was heard of it for 15 s".into();
+            view.detail = "no contact for 15 s".into();
         }
         far
     });

@@ -32,7 +32,7 @@ impl Preview {
         match (judge_taken(observer, holder.format, taken), taken.last()) {
             (Some(record), _) => holder.is_still(&record),
             (None, Some(last)) if holder.said_at.is(&last.path) => {
-                Err(ActionError::Changed(format!("{} is no record by now", last.path.text())))
+                Err(ActionError::Changed(format!("{} is no longer a record", last.path.text())))
             }
             // A file that only belongs to a record is not judged by itself.
             (None, _) => Ok(()),
@@ -92,8 +92,8 @@ fn is_free(databases: &[Database], database: &str) -> Result<(), ActionError> {
     let Some(file) = &found.file else { return is_whole(found) };
     let openers = found.opened_by.as_deref().unwrap_or_default();
     match (openers.first(), file.runners.first()) {
-        (Some(pid), _) => Err(ActionError::Changed(format!("PID {pid} has the database open by now"))),
-        (None, Some(pid)) => Err(ActionError::Changed(format!("PID {pid} of Obra runs by now"))),
+        (Some(pid), _) => Err(ActionError::Changed(format!("PID {pid} now has the database open"))),
+        (None, Some(pid)) => Err(ActionError::Changed(format!("PID {pid} of Obra is now running"))),
         (None, None) => Ok(()),
     }
 }
@@ -137,9 +137,9 @@ mod tests {
         let file = || database(Some(DatabaseFile::default()));
         check(file(), Ok(()));
         let opened = Database { opened_by: Some(vec![900]), ..file() };
-        check(opened, Err("PID 900 has the database open by now"));
+        check(opened, Err("PID 900 now has the database open"));
         let run = database(Some(DatabaseFile { runners: vec![901], ..DatabaseFile::default() }));
-        check(run, Err("PID 901 of Obra runs by now"));
+        check(run, Err("PID 901 of Obra is now running"));
     }
 
     #[test]

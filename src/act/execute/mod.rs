@@ -98,9 +98,9 @@ impl<D: Disk> VerifiedPlan<'_, '_, D> {
         };
         drop(guard);
         lock.finish(entry, outcome.clone(), observer.now()).map_err(|trouble| {
-            let ended = if outcome.ended == EndResult::Done { "it was done" } else { "it was not all done" };
+            let ended = if outcome.ended == EndResult::Done { "it was done" } else { "it was not completed" };
             ActionError::Stuck(format!(
-                "{ended}, but how it ended is not journalled ({trouble}): `claimtop undo {entry}` finds out and puts it right"
+                "{ended}, but its outcome is not journalled ({trouble}): `claimtop undo {entry}` finds out and repairs it"
             ))
         })?;
         let is_final = intent.action == Action::Stop;
@@ -130,7 +130,7 @@ impl Preview {
     /// Adds to an outcome how the session continues with an agent that has ended.
     fn with_session_note(&self, outcome: Outcome) -> Outcome {
         let resume = self.plan.resume.as_ref().filter(|_| outcome.ended == EndResult::Done);
-        let detail = resume.map(|resume| format!("{}; its session goes on with: {resume}", outcome.detail));
+        let detail = resume.map(|resume| format!("{}; resume its session with: {resume}", outcome.detail));
         Outcome { detail: detail.unwrap_or(outcome.detail), ..outcome }
     }
 
@@ -251,7 +251,9 @@ impl Preview {
                 let change = RowUpdate { format: *format, database, changes, backup };
                 change.carry_out(files, &mut || self.agrees(database, observer)).map_err(not)
             }
-            Movement::Stop { .. } => Err(not(ActionError::Never("processes are ended alone".to_owned()))),
+            Movement::Stop { .. } => {
+                Err(not(ActionError::Never("processes are ended separately".to_owned())))
+            }
         }
     }
 }

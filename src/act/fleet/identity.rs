@@ -53,7 +53,7 @@ pub(crate) fn lock(state: &Path) -> Result<Lock, ActionError> {
     match flock(&file, FlockOperation::NonBlockingLockExclusive) {
         Ok(()) => Ok(Lock(file)),
         Err(Errno::WOULDBLOCK) => {
-            Err(ActionError::Busy("another witness of this machine is at work".to_owned()))
+            Err(ActionError::Busy("another witness of this machine is running".to_owned()))
         }
         Err(errno) => Err(ActionError::failed_at("lock", &path)(errno)),
     }

@@ -121,10 +121,10 @@ impl Post {
                     self.publisher.borrow_mut().renamed(id);
                 }
                 Ok(Next::Refused(why)) => return self.failed(why),
-                Err(_) => return self.failed("it does not answer as claimtop's own functions".to_owned()),
+                Err(_) => return self.failed("its functions do not answer as claimtop's do".to_owned()),
             }
         }
-        self.failed("others claim this host all the time".to_owned())
+        self.failed("other machines keep claiming this host".to_owned())
     }
 
     /// Takes one order; returns `None` if another process has taken it or if that is unknown. Its number is stored
@@ -174,7 +174,7 @@ impl Post {
     async fn call(&self, Call { function, parameters }: Call) -> Result<String, String> {
         let expression = format!("claimtop.{function}");
         let answer = self.session.lock().await.text(&expression, &parameters).await?;
-        answer.ok_or_else(|| "it gives no answer".to_owned())
+        answer.ok_or_else(|| "it does not answer".to_owned())
     }
 
     fn failed(&self, why: String) -> Result<BeatOutcome, ActionError> {

@@ -27,7 +27,7 @@ pub(super) async fn work_of(
     let work = read(order)?;
     let Some(allowed) = allowed else { return Some(Ok(work)) };
     let why = match &order.signature {
-        None => "it is not signed, and orders must be here (allowed_signers)".to_owned(),
+        None => "it is not signed, and orders to this machine must be (allowed_signers)".to_owned(),
         Some(signature) => {
             let signed = message(host, epoch, &order.id, order.is.get());
             match verify(allowed, &signed, signature).await {

@@ -57,11 +57,11 @@ impl<D: Disk> Files<'_, D> {
         match self.swap(at, beside, &sha256(new)) {
             Ok(()) => self.without(beside, &own, error),
             Err(_) if self.park_left(beside, parked) => ActionError::Stuck(format!(
-                "{error}; somebody wrote {} meanwhile, and what was there before is parked",
+                "{error}; {} was written meanwhile, and its previous content is parked",
                 shown(&at.path)
             )),
             Err(_) => ActionError::Stuck(format!(
-                "{error}; somebody wrote {} meanwhile, and what was there before lies beside it as {}",
+                "{error}; {} was written meanwhile, and its previous content is beside it as {}",
                 shown(&at.path),
                 beside.1.display()
             )),
@@ -126,7 +126,7 @@ impl<D: Disk> Files<'_, D> {
 /// Describes why a file did not get its new content.
 fn failed(path: &Path, errno: Errno) -> ActionError {
     match errno {
-        Errno::NOENT => ActionError::Changed(format!("{} has gone", shown(path))),
+        Errno::NOENT => ActionError::Changed(format!("{} is gone", shown(path))),
         errno => ActionError::failed_at("exchange", path)(errno),
     }
 }

@@ -148,7 +148,7 @@ impl<D: Disk> Files<'_, D> {
         }
         let (number, home) = (entry.number, shown(of_entry));
         Err(ActionError::Never(format!(
-            "entry {number} was done in the home {home}, and {} is looked at: name that home (--home {home})",
+            "entry {number} was done in the home {home}, not in {}: use --home {home}",
             shown(own)
         )))
     }
@@ -180,9 +180,7 @@ impl<D: Disk> Files<'_, D> {
 
     /// Syncs a movement's effect on a file's folder to the disk.
     pub(crate) fn settle(&self, at: &FileRef<D::Folder>) -> Result<(), ActionError> {
-        self.disk
-            .sync_folder(&at.folder)
-            .map_err(ActionError::failed_at("bring to the disk the folder of", &at.path))
+        self.disk.sync_folder(&at.folder).map_err(ActionError::failed_at("sync the folder of", &at.path))
     }
 }
 
@@ -190,7 +188,7 @@ impl<D: Disk> Files<'_, D> {
 fn unopened(verb: &str, path: &Path, errno: Errno) -> ActionError {
     match errno {
         Errno::LOOP => ActionError::Never(format!(
-            "a link has come into the path of {}, and nothing is written through it",
+            "the path of {} now contains a link, and nothing is written through it",
             shown(path)
         )),
         errno => ActionError::failed_at(verb, path)(errno),

@@ -49,7 +49,7 @@ impl ParkPlace {
             Self::Sticky(folder) => {
                 let folder = shown(folder);
                 format!(
-                    "parked on its own file system, in a folder of its own in {folder}: a reboot or a cleaner of {folder} may take it"
+                    "parked on its own file system, in a folder of its own in {folder}: a reboot or a cleaner of {folder} may delete it"
                 )
             }
         })
@@ -83,7 +83,7 @@ impl<D: Disk> Files<'_, D> {
             }
         }
         Err(ActionError::Never(format!(
-            "{} is on another file system than {}, and there is no folder there to park it in that is yours alone and that nobody watches; claimtop does not copy",
+            "{} is on another file system than {}, and there is no folder there to park it in that is yours alone and unwatched; claimtop does not copy",
             shown(&at.path),
             shown(self.parked_path)
         )))
@@ -104,11 +104,13 @@ impl<D: Disk> Files<'_, D> {
         match self
             .disk
             .reaches(from, &folder)
-            .map_err(ActionError::failed_at("ask for the file system of", path))?
+            .map_err(ActionError::failed_at("read the file system of", path))?
         {
-            true => {
-                self.disk.access_of(&folder).map(Some).map_err(ActionError::failed_at("ask whose is", path))
-            }
+            true => self
+                .disk
+                .access_of(&folder)
+                .map(Some)
+                .map_err(ActionError::failed_at("read the owner of", path)),
             false => Ok(None),
         }
     }
@@ -122,7 +124,7 @@ impl<D: Disk> Files<'_, D> {
                 Err(errno) => return Err(ActionError::failed_at("open", above)(errno)),
                 Ok(folder) => {
                     let reaches = self.disk.reaches(from, &folder);
-                    return reaches.map_err(ActionError::failed_at("ask for the file system of", above));
+                    return reaches.map_err(ActionError::failed_at("read the file system of", above));
                 }
             }
         }
@@ -161,7 +163,7 @@ impl<D: Disk> Files<'_, D> {
         let name = Path::new(&parked.name);
         if name.file_name() != Some(name.as_os_str()) {
             return Err(ActionError::Never(format!(
-                "the journal names {} as parked, which is no plain name: it is left alone",
+                "the journal names {} as parked, which is not a plain name: it is left alone",
                 shown(name)
             )));
         }
@@ -188,7 +190,7 @@ pub(crate) fn own_folder<D: Disk>(
     folder: D::Folder,
     path: &Path,
 ) -> Result<D::Folder, ActionError> {
-    match disk.access_of(&folder).map_err(ActionError::failed_at("ask whose is", path))? {
+    match disk.access_of(&folder).map_err(ActionError::failed_at("read the owner of", path))? {
         FolderAccess::Ours => Ok(folder),
         FolderAccess::Sticky | FolderAccess::Others => Err(not_ours(path)),
     }
@@ -208,5 +210,5 @@ pub(crate) fn check_parent<D: Disk>(disk: &D, parent: &Path) -> Result<(), Actio
 
 /// Returns the error that other users could change the files of a folder.
 fn not_ours(path: &Path) -> ActionError {
-    ActionError::Never(format!("{} is not yours alone: nothing in it is touched", shown(path)))
+    ActionError::Never(format!("other users can write to {}: nothing in it is touched", shown(path)))
 }

@@ -63,7 +63,7 @@ impl<D: Disk> Files<'_, D> {
 
     /// Returns whether a process holds a lock on a file.
     pub(crate) fn is_locked(&self, at: &FileRef<D::Folder>) -> Result<bool, ActionError> {
-        self.disk.is_locked(at.spot()).map_err(ActionError::failed_at("ask who locks", &at.path))
+        self.disk.is_locked(at.spot()).map_err(ActionError::failed_at("read the locks on", &at.path))
     }
 
     /// Makes sure, right before a file is touched, that no process holds a lock on it.
@@ -81,7 +81,7 @@ impl<D: Disk> Files<'_, D> {
         path: &Path,
         print: &Print,
     ) -> Result<FileImage, ActionError> {
-        let gone = || ActionError::Changed(format!("{} has gone", shown(path)));
+        let gone = || ActionError::Changed(format!("{} is gone", shown(path)));
         let mut image = self.look(spot, path)?.ok_or_else(gone)?;
         let is_it = match print.is_unread() {
             true => image.meta.is_some_and(|meta| print.is_of(&meta)),
@@ -107,10 +107,10 @@ impl<D: Disk> Files<'_, D> {
     pub(crate) fn lies(&self, parked: &ParkLocation) -> Result<Print, ActionError> {
         let park = self.park(parked)?;
         let path = shown(&park.path);
-        let gone = || ActionError::Changed(format!("{path} has gone"));
+        let gone = || ActionError::Changed(format!("{path} is gone"));
         let image = self.look(park.spot(), &park.path)?.ok_or_else(gone)?;
         // It cannot become a plain file again by itself, so it must not prevent other entries from being put right.
-        let unread = || ActionError::Never(format!("{path} is no plain file by now; it stays there"));
+        let unread = || ActionError::Never(format!("{path} is no longer a plain file; it stays there"));
         identity_of(&image).ok_or_else(unread)
     }
 
@@ -130,9 +130,6 @@ impl<D: Disk> Files<'_, D> {
         if lies.is_copy(print) || lies.is_file(print) && !is_younger {
             return Ok(lies);
         }
-        Err(ActionError::Never(format!(
-            "another file lies as {}: it is not the one that was parked",
-            shown(&park.path)
-        )))
+        Err(ActionError::Never(format!("{} is another file, not the one that was parked", shown(&park.path))))
     }
 }

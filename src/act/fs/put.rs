@@ -46,13 +46,13 @@ impl<D: Disk> Files<'_, D> {
         error: ActionError,
     ) -> Result<ActionError, ActionError> {
         if self.disk.rename_new(at.spot(), to, Side::Private).is_err() {
-            return Err(ActionError::Stuck(format!("{error}; it lies at {}", shown(&at.path))));
+            return Err(ActionError::Stuck(format!("{error}; it is at {}", shown(&at.path))));
         }
         if self.has_content(to, sha256) {
             return Ok(error);
         }
         let error = self.give_back(to, at, error);
-        Err(ActionError::Stuck(format!("{error}; somebody wrote {} meanwhile", shown(&at.path))))
+        Err(ActionError::Stuck(format!("{error}; {} was written meanwhile", shown(&at.path))))
     }
 
     /// Describes what lies at the destination, or why the file cannot go there.
@@ -74,6 +74,6 @@ impl<D: Disk> Files<'_, D> {
 pub(crate) fn far(from: &Path, to: &Path) -> ActionError {
     let (from, to) = (shown(from), shown(to));
     ActionError::Never(format!(
-        "{to} is on another file system than {from}, and claimtop does not copy: what somebody still writes into the old file would be lost; when nobody does, mv -n {from} {to} moves it"
+        "{to} is on another file system than {from}, and claimtop does not copy: anything still written to the old file would be lost; when nothing writes to it, mv -n {from} {to} moves it"
     ))
 }

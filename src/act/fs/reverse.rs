@@ -58,9 +58,9 @@ impl<D: Disk> Files<'_, D> {
         self.swap(at, beside, new_sha256).map_err(|errno| {
             let why = ActionError::failed_at("exchange", &at.path)(errno);
             if self.park_left(beside, parked) {
-                return ActionError::Stuck(format!("{why}; what was there before is parked"));
+                return ActionError::Stuck(format!("{why}; the previous content is parked"));
             }
-            ActionError::Stuck(format!("{why}; what was there before lies beside it as {}", shown(&own)))
+            ActionError::Stuck(format!("{why}; the previous content is beside it as {}", shown(&own)))
         })?;
         self.disk.remove(beside).map_err(ActionError::failed_at("remove the new content of", &at.path))
     }

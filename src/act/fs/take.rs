@@ -23,7 +23,7 @@ impl<D: Disk> Files<'_, D> {
         self.expect_unlocked(&at)?;
         match self.disk.rename_new(at.spot(), park.spot(), Side::Private) {
             Ok(()) => {}
-            Err(Errno::NOENT) => return Err(ActionError::Changed(format!("{} has gone", shown(from)))),
+            Err(Errno::NOENT) => return Err(ActionError::Changed(format!("{} is gone", shown(from)))),
             Err(errno) => return Err(ActionError::failed_at("take", from)(errno)),
         }
         self.expect(park.spot(), from, print).map_err(|error| self.give_back(park.spot(), &at, error))
@@ -39,7 +39,7 @@ impl<D: Disk> Files<'_, D> {
         match self.disk.rename_new(taken, at.spot(), Side::Public) {
             Ok(()) => error,
             Err(Errno::EXIST) => ActionError::Stuck(format!(
-                "{error}; a newer file has come to {}, and the taken one stays parked",
+                "{error}; there is a newer file at {}, and the taken one stays parked",
                 shown(&at.path)
             )),
             Err(errno) => ActionError::Stuck(format!(

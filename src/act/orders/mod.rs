@@ -75,12 +75,12 @@ impl<D: Disk> Lock<'_, D> {
     /// The journal cannot be written.
     pub fn settle(&mut self, settle: &Settle, now: Timestamp) -> Result<OrderReceipt, ActionError> {
         if self.history.ordered(&settle.id).is_none() {
-            let why = format!("asked from {}", cut(&settle.from.host));
+            let why = format!("requested by {}", cut(&settle.from.host));
             let order = asked_by(&settle.id, &settle.from.host, settle.from.store.as_deref());
             let (action, title) = (settle.action, cut(&settle.title));
             let placed = PendingOrder { action, title, why, undoes: None, order };
             let entry = self.place(placed, now)?;
-            let why = "the connection broke before it was begun; it was called off".to_owned();
+            let why = "the connection broke before it began; it was cancelled".to_owned();
             self.finish(entry, Outcome::new(EndResult::Failed, why), now)?;
         }
         Ok(self.receipt_of(&settle.id))
@@ -124,7 +124,7 @@ fn became(entry: &Entry) -> Became {
         Some(Outcome { ended, detail, .. }) => {
             Became::Ended { entry: entry.number, ended: *ended, detail: detail.clone() }
         }
-        None => Became::Unknown("it is under way there".to_owned()),
+        None => Became::Unknown("it is still running there".to_owned()),
     }
 }
 
@@ -202,7 +202,7 @@ mod tests {
         drop(lock());
         assert_eq!(open(), 2);
         let note = |receipt: &OrderReceipt| lock().note_receipt(receipt, clock::now()).unwrap();
-        note(&OrderReceipt::unknown("o-1", "it is under way there"));
+        note(&OrderReceipt::unknown("o-1", "it is still running there"));
         note(&OrderReceipt::refused("never", ErrorKind::Changed, "no"));
         assert_eq!(open(), 2);
         for id in ["o-1", "o-2"] {

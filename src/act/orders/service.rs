@@ -18,7 +18,7 @@ use crate::core::plan::stop::topmost;
 
 /// Why an order that requires more than a plain yes is not accepted.
 const DEAD_ONLY: &str =
-    "this machine takes orders only about what is proven dead (accept_orders, or fleet.accept)";
+    "this machine accepts orders only for what is proven dead (accept_orders, or fleet.accept)";
 
 /// Why nothing is brought back by an order.
 const RESCUE_HERE: &str = "what windows wrote is brought back on their own machine (claimtop rescue)";

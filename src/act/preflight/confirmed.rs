@@ -23,14 +23,14 @@ impl Preview {
             Confirmation::Yes => None,
             Confirmation::Code => Some(("the code", self.code())),
             Confirmation::FullName => Some(("the full name", self.plan.name.clone())),
-            Confirmation::Refused => return Err(ActionError::Never("it is never done".to_owned())),
+            Confirmation::Refused => return Err(ActionError::Never("it is never allowed".to_owned())),
         };
         match (wanted, answer) {
             (None, Answer::Yes) => Ok(ConfirmedPlan(self)),
             (Some((_, wanted)), Answer::Typed(typed)) if *typed == wanted => Ok(ConfirmedPlan(self)),
             (None, Answer::Typed(_)) => Err(ActionError::NotConfirmed("a plain yes is needed".to_owned())),
             (Some((what, wanted)), _) => {
-                Err(ActionError::NotConfirmed(format!("{what} for this exact state is needed: {wanted}")))
+                Err(ActionError::NotConfirmed(format!("type {what} for this exact state: {wanted}")))
             }
         }
     }
@@ -59,7 +59,7 @@ impl ConfirmedPlan {
                 again => again?,
             };
         if again.state != preview.state {
-            return Err(ActionError::Changed("it is not as it was when the plan was shown".to_owned()));
+            return Err(ActionError::Changed("it has changed since the plan was shown".to_owned()));
         }
         if let Some(wait) = again.wait {
             return Err(wait);

@@ -37,7 +37,7 @@ impl Holder {
         if certainty(state, record.lives_on.as_deref()) <= before {
             return Ok(());
         }
-        let now = format!("its holder is {state:?} by now").to_lowercase();
+        let now = format!("its holder is now {state:?}").to_lowercase();
         Err(ActionError::Changed(record.lives_on.as_deref().map_or(now, FarSession::place_text)))
     }
 }

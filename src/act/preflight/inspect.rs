@@ -70,8 +70,7 @@ impl<D: Disk> Inspector<'_, D> {
             Step::Move { path, to } => {
                 let InspectedFile { at, print, place, bytes } = self.file(path)?;
                 if bytes.is_none() {
-                    let why =
-                        format!("{}: it has {} bytes, too many to be moved", shown(&at.path), print.size);
+                    let why = format!("{}: it has {} bytes, too many to move", shown(&at.path), print.size);
                     return Err(ActionError::Never(why));
                 }
                 let to = self.free(to)?;
@@ -147,7 +146,7 @@ impl<D: Disk> Inspector<'_, D> {
     ) -> Result<PreparedStep, ActionError> {
         let name = || format!("{table} {}", shown_text(id));
         let before = self.files.stores.for_format(format)?.row(database, table, id)?;
-        let before = before.ok_or_else(|| ActionError::Changed(format!("{} has gone", name())))?;
+        let before = before.ok_or_else(|| ActionError::Changed(format!("{} is gone", name())))?;
         if released(format, table, &before, Release { at: self.now, why: "" }).is_none() {
             return Err(ActionError::Changed(format!("{} no longer holds anything", name())));
         }
@@ -187,7 +186,7 @@ impl<D: Disk> Inspector<'_, D> {
     fn file(&self, path: &Path) -> Result<InspectedFile<D::Folder>, ActionError> {
         let path = self.place(path);
         let at = self.files.entry(&path)?;
-        let gone = || ActionError::Changed(format!("{} has gone", shown(&path)));
+        let gone = || ActionError::Changed(format!("{} is gone", shown(&path)));
         let image = self.files.look(at.spot(), &path)?.ok_or_else(gone)?;
         self.may_be_touched(&image, &at)?;
         let print = print_to_move(&image).ok_or_else(gone)?;
@@ -204,7 +203,7 @@ impl<D: Disk> Inspector<'_, D> {
         let never =
             |why: String| Err(ActionError::Never(format!("{}: {why}; it is left alone", shown(path))));
         match &image.content {
-            Content::Refused(Refusal::Special(sort)) => return never(format!("a {sort}, no plain file")),
+            Content::Refused(Refusal::Special(sort)) => return never(format!("a {sort}, not a plain file")),
             Content::Refused(Refusal::Linked(links)) => return never(format!("it has {links} names")),
             Content::Refused(Refusal::ForeignOwner(uid)) => {
                 return never(format!("it belongs to user {uid}"));
@@ -213,7 +212,7 @@ impl<D: Disk> Inspector<'_, D> {
             // Moving it does not require reading it.
             Content::Refused(Refusal::TooBig(_)) | Content::Bytes(_) => {}
         }
-        let Some(meta) = image.meta else { return never("nothing is known of it".to_owned()) };
+        let Some(meta) = image.meta else { return never("nothing is known about it".to_owned()) };
         if meta.ownership.uid != self.rules.uid {
             return never(format!("it belongs to user {}", meta.ownership.uid));
         }

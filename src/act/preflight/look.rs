@@ -158,9 +158,7 @@ fn together(parts: Vec<FollowUp>) -> Vec<FollowUp> {
 fn may_kill(history: &History, plan: &Plan, signal: Signal) -> Result<(), ActionError> {
     let Some(Step::Stop { id, .. }) = plan.steps.first() else { return Ok(()) };
     match (signal, history.next_signal(*id)) {
-        (Signal::Kill, Signal::Term) => {
-            Err(ActionError::Never("it has not been asked to end yet, which comes first".to_owned()))
-        }
+        (Signal::Kill, Signal::Term) => Err(ActionError::Never("it must first be asked to end".to_owned())),
         (Signal::Kill, Signal::Kill) | (Signal::Term, _) => Ok(()),
     }
 }

@@ -49,7 +49,7 @@ impl PreparedStep {
         let bytes = path.file_name().unwrap_or_default().to_string_lossy().len();
         let numbers = format!("{entry}-{step}-").len();
         (bytes + numbers > NAME_MAX).then(|| {
-            format!("parked under the beginning of its name, which has {bytes} bytes: {}", shown(path))
+            format!("parked under a shortened name (the full one has {bytes} bytes): {}", shown(path))
         })
     }
 

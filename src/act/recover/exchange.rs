@@ -56,14 +56,14 @@ pub(crate) fn unexchange<D: Disk>(
     if is_original && files.park_left(beside, parked) {
         let (path, parked) = (shown(path), parked.text());
         return Ok(Some(format!(
-            "{path} is as it was; what lay beside it, which somebody may have written, is parked as {parked}"
+            "{path} is unchanged; the file beside it, which may have been written since, is parked as {parked}"
         )));
     }
     // No program has written the file since it got the new content: the file beside it was there before.
     if there.is_some_and(|there| there.sha256 == new_sha256) && !files.is_parked(parked, path)? {
         return swap_back(files, &at, beside, parked, new_sha256);
     }
-    Ok(Some(format!("{} is as it was found; what lies beside it as {own} is left alone", shown(path))))
+    Ok(Some(format!("{} is as it was found; the file beside it, {own}, is left alone", shown(path))))
 }
 
 /// Describes where the older content stays; if that is not parked, it is known to have gone.
@@ -143,5 +143,5 @@ fn swap_back<D: Disk>(
 }
 
 fn written_note(path: &Path, own: &str) -> String {
-    format!("{} was written meanwhile, the older content lies beside it as {own}", shown(path))
+    format!("{} was written meanwhile, the older content is beside it as {own}", shown(path))
 }

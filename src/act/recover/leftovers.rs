@@ -13,7 +13,7 @@ use crate::core::history::movement::{ParkLocation, Print};
 use crate::core::model::{Content, FileImage};
 
 /// The message for a place where nothing lies any more.
-pub(super) const GONE: &str = "has gone";
+pub(super) const GONE: &str = "is gone";
 
 /// Describes where the older content stays, since its place has changed, and how to get it back: an entry that was not
 /// done cannot be undone. `None` if it is not parked.
@@ -47,8 +47,8 @@ pub(super) fn expect_here<D: Disk>(
 ) -> Result<(), ActionError> {
     let away = |folder: &Path| {
         Err(ActionError::Away(format!(
-            "{} is not what it was, as where its disk is away: what was taken from {}, if anything was, may be there, \
-             and is put right once that is back",
+            "{} has changed, perhaps because its disk is missing: what was taken from {}, if anything, may be there, \
+             and is put right once the disk is back",
             shown(folder),
             shown(path)
         )))

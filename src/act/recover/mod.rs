@@ -102,10 +102,10 @@ fn put_right<D: Disk>(files: &Files<'_, D>, movements: &[Movement]) -> Result<Ou
     };
     // Each put of an undo brings back another file: a later one that is not done is not done.
     Ok(if is_done && !missed.is_empty() {
-        let part = format!("it was cut off, and only a part of it is done; {}", missed.join("; "));
+        let part = format!("it was interrupted, and only part of it is done; {}", missed.join("; "));
         Outcome::new(EndResult::Stuck, detail(&part))
     } else if is_done {
-        Outcome::new(EndResult::Done, detail("it was cut off, and is done"))
+        Outcome::new(EndResult::Done, detail("it was interrupted, and is done"))
     } else if notes.is_empty() {
         let gone = movements
             .iter()
@@ -113,9 +113,9 @@ fn put_right<D: Disk>(files: &Files<'_, D>, movements: &[Movement]) -> Result<Ou
             .collect::<Result<Vec<_>, _>>()?;
         let gone = gone.into_iter().flatten().next();
         let where_it_is = gone.unwrap_or_else(|| "everything is where it was".to_owned());
-        Outcome::new(EndResult::Failed, format!("it was cut off; {where_it_is}"))
+        Outcome::new(EndResult::Failed, format!("it was interrupted; {where_it_is}"))
     } else {
-        Outcome::new(EndResult::Stuck, detail("it was cut off"))
+        Outcome::new(EndResult::Stuck, detail("it was interrupted"))
     })
 }
 
@@ -150,10 +150,10 @@ fn gone<D: Disk>(
     };
     let says = match there {
         Some(there) if is_still(&there, print) => return Ok(None),
-        Some(_) => "has been written anew since",
+        Some(_) => "has been rewritten since",
         None => GONE,
     };
-    Ok(Some(format!("{} {says}, and nothing of it is parked", shown(path))))
+    Ok(Some(format!("{} {says}, and no part of it is parked", shown(path))))
 }
 
 /// Turns a refusal of a file that must never be touched into a note: it must not prevent other entries from being put

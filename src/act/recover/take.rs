@@ -31,7 +31,7 @@ pub(crate) fn untake<D: Disk>(
             shown(from),
             shown(&park.path)
         ))),
-        Err(Errno::XDEV) => parked_note(files, from, parked, "is on another file system by now"),
+        Err(Errno::XDEV) => parked_note(files, from, parked, "is now on another file system"),
         done => done.map(|()| None).map_err(ActionError::failed_at("put back", from)),
     }
 }

@@ -87,14 +87,13 @@ impl Rows for Sqlite {
 fn own(database: &str) -> Result<(), ActionError> {
     let parent = Path::new(database).parent().unwrap_or(Path::new("/"));
     if Folder::open_without_links(parent).is_err_and(|errno| errno == Errno::LOOP) {
-        let text = format!(
-            "a link has come into the path of {}, and nothing is written through it",
-            shown(database)
-        );
+        let text =
+            format!("the path of {} now contains a link, and nothing is written through it", shown(database));
         return Err(ActionError::Never(text));
     }
     let meta = Path::new(database).symlink_metadata().ok().filter(|meta| meta.is_file());
-    let meta = meta.ok_or_else(|| ActionError::Changed(format!("{} is no plain file", shown(database))))?;
+    let meta =
+        meta.ok_or_else(|| ActionError::Changed(format!("{} is not a plain file", shown(database))))?;
     if meta.uid() != rustix::process::geteuid().as_raw() {
         return Err(ActionError::Never(format!("{} belongs to user {}", shown(database), meta.uid())));
     }
@@ -122,7 +121,7 @@ fn open(database: &str) -> Result<Connection, ActionError> {
 fn trouble<'a>(verb: &'a str, database: &'a str) -> impl FnOnce(Error) -> ActionError + 'a {
     move |error| match is_busy(&error) {
         true => ActionError::Changed(format!(
-            "{} is locked by a writer: it can only be changed when that one is done or ended",
+            "{} is locked by a writer: it can only be changed once that writer has finished or ended",
             shown(database)
         )),
         false => ActionError::Refused(format!("failed to {verb} {}: {error}", shown(database))),

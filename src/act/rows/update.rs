@@ -60,7 +60,7 @@ impl<'a> RowUpdate<'a> {
         // The empty file is for the owner only, and SQLite fills it.
         let mut file = files.disk.create(park.spot()).map_err(ActionError::failed_at("make", &park.path))?;
         files.stores.for_format(self.format)?.back_up(self.database, &park.path)?;
-        files.disk.sync_file(&mut file).map_err(ActionError::failed_at("bring to the disk", &park.path))?;
+        files.disk.sync_file(&mut file).map_err(ActionError::failed_at("sync", &park.path))?;
         files.settle(&park)
     }
 
@@ -85,12 +85,12 @@ impl<'a> RowUpdate<'a> {
             Err(error) => RowsState::Unknown(error.to_string()),
         };
         let (ended, detail) = match state {
-            RowsState::After => (EndResult::Done, "it was cut off, and is done".to_owned()),
+            RowsState::After => (EndResult::Done, "it was interrupted, and is done".to_owned()),
             RowsState::Before => {
                 self.remove_backup(files)?;
-                (EndResult::Failed, "it was cut off; every row is as it was".to_owned())
+                (EndResult::Failed, "it was interrupted; every row is as it was".to_owned())
             }
-            RowsState::Other(row) => (EndResult::Stuck, format!("it was cut off; {}", moved_on(&row))),
+            RowsState::Other(row) => (EndResult::Stuck, format!("it was interrupted; {}", moved_on(&row))),
             RowsState::Unknown(_) => return Ok(None),
         };
         Ok(Some(Outcome::new(ended, detail)))
@@ -109,5 +109,5 @@ impl<'a> RowUpdate<'a> {
 }
 
 fn moved_on(row: &str) -> String {
-    format!("{row} is neither as it was nor as it was to become: somebody else has changed it")
+    format!("{row} has neither its old nor its new values: something else has changed it")
 }

@@ -56,7 +56,7 @@ impl HistoryRing {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let fd = open(path, flags, Mode::RUSR | Mode::WUSR)?;
         if FileType::from_raw_mode(fstat(&fd)?.st_mode) != FileType::RegularFile {
-            return Err(io::Error::other("it is no plain file"));
+            return Err(io::Error::other("it is not a plain file"));
         }
         flock(&fd, FlockOperation::NonBlockingLockExclusive)?;
         fchmod(&fd, Mode::RUSR | Mode::WUSR)?;

@@ -141,7 +141,7 @@ impl<D: Disk> StateFolder<D> {
                 Ok(None) => {}
                 // It stays open, and does not prevent other actions.
                 Err(error) => {
-                    tracing::warn!(entry = entry.number, %error, "cannot put right what was cut off");
+                    tracing::warn!(entry = entry.number, %error, "cannot put right what was interrupted");
                     lock.unsettled.push((entry.number, error));
                 }
             }
@@ -185,7 +185,9 @@ impl<D: Disk> StateFolder<D> {
                 format!("another claimtop, PID {pid}, is at work")
             }
             Some(LockHolder { pid, pace: RunState::Stopped }) => {
-                format!("another claimtop, PID {pid}, is at work and stopped: kill -CONT {pid} lets it go on")
+                format!(
+                    "another claimtop, PID {pid}, is stopped in the middle of its work: kill -CONT {pid} resumes it"
+                )
             }
         }
     }
@@ -331,7 +333,7 @@ impl<'s, D: Disk> Lock<'s, D> {
 
     pub(crate) fn add_line(&mut self, line: Line, keeping: Durability) -> Result<(), ActionError> {
         let mut bytes = serde_json::to_vec(&line).map_err(|_| {
-            ActionError::Never("a name in it is no text, which the journal cannot keep".to_owned())
+            ActionError::Never("a name in it is not text, which the journal cannot store".to_owned())
         })?;
         bytes.push(b'\n');
         self.append(&bytes, keeping)?;

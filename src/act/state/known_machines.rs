@@ -28,13 +28,13 @@ struct MachineFile {
 /// It is another one, or its identity is unknown; in words.
 pub(crate) fn recognise(state: &Path, name: &str, identity: &Identity) -> Result<(), String> {
     let unread =
-        || format!("who was reached as {name} before cannot be read from {NAME} in the state folder");
+        || format!("the machine last reached as {name} cannot be read from {NAME} in the state folder");
     let mut known = read(state).map_err(|_| unread())?;
     match known.machines.get(name) {
         Some(before) if before == identity => return Ok(()),
         Some(_) => {
             return Err(format!(
-                "it is not the machine that was reached as {name} before: its ID is another one. If that is \
+                "it is not the machine that was reached as {name} before: its ID differs. If that is \
                  right, run `claimtop machines --accept {name}`"
             ));
         }

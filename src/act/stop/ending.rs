@@ -112,7 +112,9 @@ impl<'a> Group<'a> {
                 Some(false) => {}
                 Some(true) if at == 0 => return Err(gone(pid)),
                 Some(true) => continue,
-                None => return Err(ActionError::Changed(format!("whether PID {pid} lives cannot be told"))),
+                None => {
+                    return Err(ActionError::Changed(format!("it is not known whether PID {pid} is alive")));
+                }
             }
             if found.as_ref().is_none_or(|found| !print.is_still(found) || found.parent != print.parent) {
                 return Err(other(pid));
@@ -164,7 +166,10 @@ impl<'a> Group<'a> {
             return Ok(None);
         }
         let Some(print) = print else {
-            return Err(ActionError::Changed(format!("PID {} has started and cannot be told", id.pid)));
+            return Err(ActionError::Changed(format!(
+                "PID {} has just started and cannot be identified",
+                id.pid
+            )));
         };
         // Its parent may have gone meanwhile.
         let is_below = print.parent == parent && self.is_new(id, parent);
@@ -232,7 +237,7 @@ fn signalled(processes: &dyn Processes, member: &Member, signal: Signal) -> Resu
 }
 
 fn other(pid: u32) -> ActionError {
-    ActionError::Changed(format!("PID {pid} is not what it was"))
+    ActionError::Changed(format!("PID {pid} has changed"))
 }
 
 fn gone(pid: u32) -> ActionError {

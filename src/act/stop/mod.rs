@@ -48,12 +48,12 @@ fn freed(ports: &BTreeSet<u16>, listening: Option<&BTreeSet<u16>>) -> Option<Str
         return None;
     }
     let Some(listening) = listening else {
-        return Some(format!("whether {} is free could not be read", listed(ports)));
+        return Some(format!("could not read whether {} is free", listed(ports)));
     };
     let taken: BTreeSet<u16> = ports.intersection(listening).copied().collect();
     Some(match taken.is_empty() {
         true => format!("{} is free", listed(ports)),
-        false => format!("somebody else listens on {}", listed(&taken)),
+        false => format!("another process listens on {}", listed(&taken)),
     })
 }
 
@@ -65,9 +65,11 @@ fn outcome_of_ending(ending: Ending, signal: Signal) -> Outcome {
         1 => vec!["1 process has ended".to_owned()],
         number => vec![format!("{number} processes have ended")],
     };
-    detail.extend(stayed.iter().map(|print| format!("PID {} ({}) stays", print.id.pid, print.command)));
+    detail.extend(
+        stayed.iter().map(|print| format!("PID {} ({}) is still running", print.id.pid, print.command)),
+    );
     if !stayed.is_empty() && signal == Signal::Term {
-        detail.push("stop it once more, and it is killed".to_owned());
+        detail.push("stop it again to kill it".to_owned());
     }
     let is_all = stayed.is_empty();
     detail.extend(notes);
@@ -84,13 +86,10 @@ pub(crate) fn found(processes: &dyn Processes, meant: &[ProcessPrint]) -> Outcom
     let left: Vec<String> =
         meant.iter().filter(lives).map(|print| format!("PID {} ({})", print.id.pid, print.command)).collect();
     match left.len() {
-        0 => Outcome::new(
-            EndResult::Done,
-            "it was cut off; none of the processes is there any more".to_owned(),
-        ),
+        0 => Outcome::new(EndResult::Done, "it was interrupted; all of the processes are gone".to_owned()),
         some => Outcome::new(
             if some == meant.len() { EndResult::Failed } else { EndResult::Partly },
-            format!("it was cut off; still there: {}", left.join(", ")),
+            format!("it was interrupted; still running: {}", left.join(", ")),
         ),
     }
 }

@@ -38,5 +38,5 @@ fn keeper(print: &ProcessPrint) -> Option<String> {
     const KEEPERS: [&str; 7] = ["screen", "SCREEN", "zellij", "sshd", "mosh-server", "dtach", "abduco"];
     let name = print.name.raw();
     let is_keeper = name.starts_with("tmux") || KEEPERS.contains(&name);
-    is_keeper.then(|| format!("PID {} ({name}) keeps terminals for others", print.id.pid))
+    is_keeper.then(|| format!("PID {} ({name}) hosts terminals for other programs", print.id.pid))
 }

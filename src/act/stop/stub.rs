@@ -19,7 +19,7 @@ impl Machine {
 }
 
 fn never<T>() -> Result<T, ActionError> {
-    Err(ActionError::Never("only Linux can signal a process that cannot be mistaken for another".to_owned()))
+    Err(ActionError::Never("only Linux can signal a process without mistaking it for another".to_owned()))
 }
 
 impl Processes for Machine {

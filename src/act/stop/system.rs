@@ -94,7 +94,7 @@ impl Processes for Machine {
             Ok(pidfd) => Ok(Some(Box::new(Pidfd(pidfd)))),
             Err(Errno::SRCH) => Ok(None),
             Err(Errno::NOSYS) => Err(ActionError::Never(
-                "this kernel has no pidfds (Linux 5.3 and later do), and a PID alone may be another's"
+                "this kernel has no pidfds (Linux 5.3 and later do), and a PID alone can mean another process"
                     .to_owned(),
             )),
             Err(errno) => Err(ActionError::Failed { what: format!("open a pidfd of PID {pid}"), errno }),

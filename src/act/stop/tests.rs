@@ -379,7 +379,7 @@ fn a_process_that_is_traced_by_then_is_left_alone() {
         match machine.end(Signal::Term) {
             Ok(ending) => assert!(ending.stayed.iter().all(|print| print.id.pid == pid), "{ending:?}"),
             Err(ActionError::Changed(why)) => {
-                assert!(machine.signalled().is_empty() && why.contains("is traced by PID 7"), "{why}");
+                assert!(machine.signalled().is_empty() && why.contains("is being traced by PID 7"), "{why}");
                 refused += 1;
             }
             Err(error) => panic!("{error}"),
@@ -451,7 +451,7 @@ fn the_ports_are_said_to_be_free_only_when_nobody_listens() {
     for (ports, expected) in [
         (&[][..], "1 process has ended"),
         (&[8000], "1 process has ended; port 8000 is free"),
-        (&[3000, 8000], "1 process has ended; somebody else listens on port 3000"),
+        (&[3000, 8000], "1 process has ended; another process listens on port 3000"),
     ] {
         let machine = Machine::new();
         let ports = ports.iter().copied().collect();

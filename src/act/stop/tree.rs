@@ -14,7 +14,7 @@ use crate::core::plan::stop::heed_clients;
 
 /// The message for a process to which no handle can be opened for certain.
 const NOT_OURS: &str =
-    "is not yours, or counts in another PID namespace, as in a container, or cannot be told from others";
+    "is not yours, is in another PID namespace (such as a container's), or cannot be identified";
 
 /// Reads what runs below a process that would be ended, adds all of it to the plan, and returns it with the state that
 /// a confirmation covers.
@@ -27,7 +27,7 @@ pub(crate) fn prepare(
     plan: &mut Plan,
 ) -> Result<(Vec<PreparedStep>, String), ActionError> {
     let Some(Step::Stop { id, signal, .. }) = plan.steps.first().cloned() else {
-        return Err(ActionError::Never("it ends no process".to_owned()));
+        return Err(ActionError::Never("the plan ends no process".to_owned()));
     };
     let window = report.windows.iter().find(|window| window.key == plan.subject);
     let mut tree = Vec::new();

@@ -103,7 +103,7 @@ fn keys_act_on_what_a_need_is_about() {
 /// Returns what a report says of an action that was cut off on a machine, as the only thing that needs a person.
 fn unfinished(entry: &Key) -> Report {
     let mut report = testing::busy();
-    let message = "entry 7 (park it) was cut off".into();
+    let message = "entry 7 (park it) was interrupted".into();
     let kind = NeedKind::Unfinished { message, end: Halfway::CutOff };
     report.needs = vec![need("unfinished", entry.clone(), kind)];
     report
@@ -119,7 +119,10 @@ fn an_action_that_was_cut_off_is_put_right_from_its_line_where_it_was_done() {
     // Nothing is known of that machine, so nothing is asked of it, and nothing is undone here instead.
     let report = unfinished(&Key::of_entry(7).on_machine("far"));
     let says = sentence(&report, &report.needs[0], report.taken_at);
-    assert_eq!(says, "on far: entry 7 (park it) was cut off: `claimtop undo 7@far` puts it right", "once");
+    assert_eq!(
+        says, "on far: entry 7 (park it) was interrupted: `claimtop undo 7@far` puts it right",
+        "once"
+    );
     let mut state = seen(report);
     press(&mut state, "1gz");
     assert!(state.sheet().is_none());

@@ -105,11 +105,11 @@ fn who_may_use_what_a_dead_holder_has_left_is_named_before_its_code_is_typed() {
     for offer in &mut offers {
         let (plan, _) = offer.plan.as_mut().unwrap();
         plan.confirmation = Confirmation::Code;
-        plan.used_by = Some("claude-code has this PID by now and may use the record".to_owned());
+        plan.used_by = Some("claude-code now has this PID and may use the record".to_owned());
     }
     update(&mut state, Msg::Offered(offers));
     let text = panel_text(&state).split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(text.contains("The holder is dead, but claude-code has this PID by now"), "{text}");
+    assert!(text.contains("The holder is dead, but claude-code now has this PID"), "{text}");
     assert!(!text.contains("Nothing proves"), "{text}");
 }
 

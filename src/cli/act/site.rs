@@ -221,7 +221,7 @@ fn undo_here(
     if let Some(open) = history.entries.iter().rev().find(is_meant).filter(|_| consent.dry_run) {
         let number = open.number;
         let cut = anyhow!(
-            "entry {number} was cut off, or is being done: what of it can be undone is known once it is put right"
+            "entry {number} was interrupted, or is being done: what of it can be undone is known once it is put right"
         );
         return Err(
             Failure::new(Exit::Refused, cut).hint(format!("claimtop undo {number} puts it right first"))

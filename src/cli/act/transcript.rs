@@ -384,7 +384,7 @@ fn wanted(plan: &Plan, text: Option<&str>) -> String {
             let why = if plan.ends_processes() { "for good" } else { "although a live window holds it" };
             format!("--confirm {text:?} does it, {why}")
         }
-        Confirmation::Refused => "it is never done".to_owned(),
+        Confirmation::Refused => "it is never allowed".to_owned(),
     }
 }
 

@@ -49,7 +49,7 @@ pub(crate) fn service(
 fn taken(config: &Config, accepts: fn(&Config) -> Accepts) -> Result<Accepts, String> {
     match (accepts(config), config.access) {
         (Accepts::Never, _) => {
-            Err("its own configuration takes no orders (accept_orders, or fleet.accept)".to_owned())
+            Err("it does not accept orders (see accept_orders, or fleet.accept)".to_owned())
         }
         (_, Access::ReadOnly) => Err("its claimtop is read-only".to_owned()),
         (taken @ (Accepts::All | Accepts::DeadOnly), Access::Full) => Ok(taken),

@@ -46,7 +46,7 @@ fn held(settings: &Settings, paths: &[PathBuf]) -> anyhow::Result<Vec<(Life, Str
     let files: Vec<String> = paths.iter().map(absolute).collect::<anyhow::Result<_>>()?;
     let mut lines = Vec::new();
     for (tree, paths) in asked.by_tree(&files) {
-        let top = tree.text().context("the working tree has a name that is no text")?;
+        let top = tree.text().context("the working tree's name is not UTF-8")?;
         let is_below = |path: &str| paths.iter().any(|asked| Path::new(path).starts_with(asked));
         let is_asked = |path: &str| is_below(path) && !asked.exempt.has(path, top);
         let found = asked.read(&tree, &About::Matching(&is_asked, Takes::WORK)).all()?;

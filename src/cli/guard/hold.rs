@@ -113,7 +113,7 @@ fn has(asked: &Query<'_>, tree: &Tree, path: &str) -> bool {
 
 /// Says which living window holds a path, or something above or below it; nothing where none does.
 fn wanted(asked: &Query<'_>, tree: &Tree, path: &str) -> anyhow::Result<Option<String>> {
-    let top = tree.text().context("the working tree has a name that is no text")?;
+    let top = tree.text().context("the working tree's name is not UTF-8")?;
     let found = asked.read(tree, &About::Matching(&|_| false, Takes::WORK)).all()?;
     let other = decide::wanted(&found.others, |held| reaches(path, held));
     Ok(other.map(|held| {

@@ -103,7 +103,7 @@ fn note_down(settings: &Settings) -> anyhow::Result<()> {
     }
     let since_boot = clock::since_boot().context("the machine does not say how long it has been up")?;
     let text = input::read_all(PATIENCE_MS)?;
-    let hook = json::parse(&text).map_err(|why| anyhow!("the hook's input is no JSON object: {why}"))?;
+    let hook = json::parse(&text).map_err(|why| anyhow!("the hook's input is not a JSON object: {why}"))?;
     let session = hook.text("session_id").or_else(|| hook.text("sessionId"));
     let session_id =
         session.filter(|id| is_valid_id(id.raw())).context("the hook's input names no usable session")?;

@@ -85,7 +85,7 @@ fn working_repository(environment: &Environment, places: &Places) -> Option<Path
 /// Where root keeps what is its own about the homes of others (hier(7)).
 const OF_ROOT: &str = "/var/lib";
 
-/// Returns whose a home is that root looks at, when it is another user's.
+/// Returns whose a home is that root looks at, when it belongs to another user.
 pub(crate) fn other_owner(home: &Path) -> Option<u32> {
     let owner = stat(home).ok()?.st_uid;
     (geteuid().is_root() && owner != 0).then_some(owner)

@@ -235,10 +235,10 @@ mod tests {
 
     #[test]
     fn an_action_that_was_cut_off_is_a_problem() {
-        let unfinished = ["Entry 1 was cut off".to_owned()];
+        let unfinished = ["Entry 1 was interrupted".to_owned()];
         let told = |report: Report| text(&Arc::new(report), &unfinished, "", Paint::Plain);
-        assert_eq!(told(quiet()), "Entry 1 was cut off\n");
-        let rest = "\n\nEntry 1 was cut off\n\nNot everything could be read (entire).\n";
+        assert_eq!(told(quiet()), "Entry 1 was interrupted\n");
+        let rest = "\n\nEntry 1 was interrupted\n\nNot everything could be read (entire).\n";
         assert!(told(busy()).ends_with(rest), "{}", told(busy()));
         assert_eq!(exit(&quiet(), &unfinished), Exit::Problems);
     }

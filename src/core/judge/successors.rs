@@ -27,7 +27,7 @@ impl Successor<'_> {
         match self {
             Self::Session(pid) => format!("the session runs in PID {pid}"),
             Self::Elsewhere(session) => session.place_text(),
-            Self::Pid(window) => format!("{} has this PID by now and may use the record", window.agent),
+            Self::Pid(window) => format!("{} now has this PID and may use the record", window.agent),
             Self::Record(other) => {
                 format!("another record shows that the session is alive: {}", other.location.text())
             }

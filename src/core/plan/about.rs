@@ -134,7 +134,7 @@ fn broken(report: &Report, key: &Key, action: Action) -> Plan {
     let finding = report.findings.iter().find(|f| codes.contains(&f.code) && f.subjects.first() == Some(key));
     let file = report.broken.iter().find(|file| file.key == *key).filter(|_| action == Action::Park);
     let (Some(finding), Some(BrokenPath { path, .. })) = (finding, file) else {
-        return Plan::refused(key, "this is no record and no claim", "select a record or a claim");
+        return Plan::refused(key, "this is not a record or a claim", "select a record or a claim");
     };
     Plan {
         name: path.text().shown(),
@@ -171,7 +171,7 @@ fn what(report: &Report, record: &RecordView, key: &Key) -> String {
     } else if record.format != Format::Obra {
         format!("park the {} record {title}", record.format.name())
     } else if record.kind == RecordKind::Metadata {
-        format!("let {title} wait again in Obra's database")
+        format!("set {title} back to PENDING in Obra's database")
     } else {
         format!("abandon the session of {title} in Obra's database")
     }

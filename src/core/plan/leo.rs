@@ -7,26 +7,25 @@ use crate::core::model::{
 
 /// The conditions under which every plan on LEO's rows is refused.
 const REFUSES: [&str; 4] = [
-    "a row is not as it was seen, or somebody else holds or changes it",
+    "a row has changed since it was seen, or another client holds or is changing it",
     "the database cannot be read completely, or the connection is lost before the commit",
-    "a sign of life is there when the rows are locked",
-    "LEO's own function releases nothing, or one surface still says otherwise",
+    "there is a sign of life once the rows are locked",
+    "LEO's own function releases nothing, or one surface still names the holder",
 ];
 
 /// The conditions under which every plan on a file's lock is refused.
 const REFUSES_LOCK: [&str; 4] = [
-    "the row is not in every column as it was seen, or somebody else changes it",
+    "any column of the row has changed since it was seen, or another client is changing it",
     REFUSES[1],
-    "a sign of life is there when the row is locked, or its heartbeat is younger than 10 min",
-    "the database would not take the very same row back",
+    "there is a sign of life once the row is locked, or its heartbeat is younger than 10 min",
+    "the database would not accept the same row again",
 ];
 
 /// How such a change is undone.
-const INVERSE: &str =
-    "undo puts the exact former values back, unless somebody holds it by then; no heartbeat is written";
+const INVERSE: &str = "undo restores the exact former values, unless the work has a new holder by then; no heartbeat is written";
 
 /// How the deletion of a file's lock is undone.
-const INVERSE_LOCK: &str = "undo puts the row back with every former value, its old heartbeat too, unless somebody has the file by then";
+const INVERSE_LOCK: &str = "undo restores the row with every former value, even its old heartbeat, unless the file is locked again by then";
 
 /// The mirror in a session's row.
 const MIRROR: &str = "claude_sessions.sd_key";
@@ -57,7 +56,10 @@ pub(crate) fn never(report: &Report, record: &RecordView) -> Option<(&'static st
     }
     // A row has such a title only if its database could not be read completely.
     if record.verdict.reason == Reason::Unreadable {
-        return Some(("the database could not be read completely", "look again when the connection stands"));
+        return Some((
+            "the database could not be read completely",
+            "look again when the database is connected",
+        ));
     }
     let holds_any = claims(report, record, &record.key).next().is_some();
     (!holds_any)
@@ -171,7 +173,7 @@ fn turn(kind: RecordKind) -> Option<u8> {
 pub(crate) fn what(report: &Report, record: &RecordView, key: &Key) -> String {
     let holder = record.session_id.as_ref().map_or_else(|| "nobody".to_owned(), Untrusted::shown);
     if is_file_lock(record) {
-        return format!("release the file {} that session {holder} keeps in LEO's database", record.title);
+        return format!("release the file {} that session {holder} holds in LEO's database", record.title);
     }
     let items: Vec<String> = claims(report, record, key).map(|claim| claim.resource.id.shown()).collect();
     format!("release {} from session {holder} in LEO's database", items.join(" and "))

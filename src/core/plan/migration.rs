@@ -33,7 +33,7 @@ impl About<'_> {
             );
         };
         let Some(path) = file_of(record) else {
-            return Plan::refused(self.key, "the record is no file", "there is nothing to migrate");
+            return Plan::refused(self.key, "the record is not a file", "there is nothing to migrate");
         };
         let (context, reader) = reader(record, window);
         if !is_context_id(context.raw()) {
@@ -75,7 +75,7 @@ fn reader<'a>(record: &'a RecordView, window: &'a WindowView) -> (&'a Untrusted,
             format!("Maia reads that file only when PID {pid}, a process of this window, calls it again"),
         ),
         (Some(context), None) => {
-            (context, format!("Maia reads that file only where {CONTEXT_VARIABLE} is {context}"))
+            (context, format!("Maia reads that file only if {CONTEXT_VARIABLE} is {context}"))
         }
         (None, _) => (
             &own.value,

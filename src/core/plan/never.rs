@@ -10,27 +10,27 @@ use crate::core::model::{
 use crate::core::plan::{leo, rows};
 
 impl About<'_> {
-    /// Returns why it is never done and what to do instead, if so.
+    /// Returns why it is never allowed and what to do instead, if so.
     pub(crate) fn never(&self, action: Action) -> Option<Refusal> {
         if self.is_foreign {
             return Some(("the file belongs to another user", "claimtop never touches other users' files"));
         }
         if self.claim.is_some_and(ClaimView::is_of_transcript) {
             return Some((
-                "a transcript says so, and claimtop never touches what an agent writes down",
+                "this comes from a transcript, and claimtop never changes an agent's transcript",
                 "commit, stash or restore the files",
             ));
         }
         if self.claim.is_some_and(|claim| !claim.is_known()) {
             return Some((
-                "whether anything is held is not known: it is kept where claimtop could not look",
+                "it is not known whether anything is held: claimtop could not look where that is stored",
                 "name the database with --postgres; or release the session itself",
             ));
         }
         match action {
-            Action::Rescue => Some(("this is no file that a window wrote", "claimtop rescue lists them")),
-            Action::Stop => Some(("this is no process", "end a window or a left-over")),
-            Action::Undo => Some(("this is no entry of the journal", "undo an entry of the journal")),
+            Action::Rescue => Some(("this is not a file that a window wrote", "claimtop rescue lists them")),
+            Action::Stop => Some(("this is not a process", "end a window or a left-over")),
+            Action::Undo => Some(("this is not a journal entry", "undo a journal entry")),
             Action::Migrate => self.never_migrated(),
             Action::Release | Action::Park => self.never_let_go().or_else(|| self.is_locked()),
         }
@@ -39,7 +39,7 @@ impl About<'_> {
     /// Reports that a process holds a kernel lock on its file, because such files are never moved.
     fn is_locked(&self) -> Option<Refusal> {
         let by = self.record.locked_by?;
-        let instead = if by == 0 { "wait until it lets go" } else { "end that process first" };
+        let instead = if by == 0 { "wait until it releases the lock" } else { "end that process first" };
         Some(("a process holds a lock on its file", instead))
     }
 
@@ -77,7 +77,7 @@ fn entire(record: &RecordView) -> Option<Refusal> {
         return Some(("the live registry expires on its own", "the entire CLI removes it after 12 h"));
     }
     if record.kind == RecordKind::Lock {
-        return Some(("only a held lock means anything", "a lock file that nobody holds blocks nobody"));
+        return Some(("only a held lock means anything", "an unheld lock file blocks nothing"));
     }
     let left = "entire doctor condenses what it left";
     record.has_ended.then_some(("the session has ended already", left))
@@ -93,7 +93,7 @@ fn claude_code(record: &RecordView, is_dead: bool) -> Option<Refusal> {
             ClaudeCode::Roster { .. } => {
                 return Some((
                     "only Claude Code's daemon changes its list of background sessions",
-                    "claude agents lists them, and claude stop ID ends one; an entry that stays is removed by hand while no claude daemon runs",
+                    "claude agents lists them, and claude stop ID ends one; remove any that stays by hand while no claude daemon runs",
                 ));
             }
             ClaudeCode::Editor if is_dead => {
@@ -121,7 +121,7 @@ fn claude_code(record: &RecordView, is_dead: bool) -> Option<Refusal> {
 fn described(rule: LetGo, is_dead: bool) -> Option<Refusal> {
     match rule {
         LetGo::Never => Some((
-            "its description does not say that it may be parked",
+            "its description does not allow parking it",
             "its own system releases it; or add park = \"when-dead\" to the description",
         )),
         LetGo::OnlyDead | LetGo::ByVerdict if !is_dead => Some((
@@ -145,9 +145,6 @@ fn git_is_alive(record: &RecordView) -> Refusal {
     if lock_of(record) == GitLock::Worktree {
         ("its holder is not proven dead", "git worktree unlock <tree> releases it, if its owner agrees")
     } else {
-        (
-            "a git process that may hold it is not ruled out",
-            "wait for every git process to end, then look again",
-        )
+        ("a git process may still hold it", "wait for every git process to end, then look again")
     }
 }

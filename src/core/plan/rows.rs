@@ -6,27 +6,26 @@ use crate::core::model::{
 
 /// The conditions under which every plan on rows is refused.
 pub(crate) const REFUSES: [&str; 4] = [
-    "a row is not as it was seen, or a live holder is found",
+    "a row has changed since it was seen, or a live holder is found",
     "a process of Obra is running, or any process has the database open",
     "a writer holds its lock for 2 s",
     "the whole database cannot be copied into the parked folder first",
 ];
 
-pub(crate) const INVERSE: &str = "undo puts the exact values back, if nobody changed the rows since; a copy of the database is parked as well";
+pub(crate) const INVERSE: &str = "undo restores the exact values if the rows have not changed since; a copy of the database is also parked";
 
 /// Returns why a row is never touched, and what to do instead.
 pub(crate) fn never(report: &Report, record: &RecordView) -> Option<(&'static str, &'static str)> {
     match (record.verdict.state, record.verdict.reason) {
-        (VerdictState::Alive, _) => Some((
-            "its holder is running, and would write over it",
-            "end its orchestrator and its agent first",
-        )),
+        (VerdictState::Alive, _) => {
+            Some(("its holder is running and would overwrite it", "end its orchestrator and its agent first"))
+        }
         (VerdictState::Unknown, Reason::ProcessPresent) => Some((
-            "a process has the database open, or is Obra's: it keeps rows in memory and would write over it",
+            "a process of Obra, or one with the database open, keeps rows in memory and would overwrite it",
             "end that process first",
         )),
         _ if record.has_ended || release_of(record).is_none() => {
-            Some(("the row holds nothing", "select a session that is active, or a task that was begun"))
+            Some(("the row holds nothing", "select a session that is active, or a task that was started"))
         }
         _ if is_begun_task(record) && report.records().any(|row| holds(row, record)) => {
             Some(("a session of this task is still open", "release that session; the task goes with it"))

@@ -7,7 +7,7 @@ use crate::core::plan::about::plan_for;
 pub(crate) fn plan_several(report: &Report, keys: &[Key], action: Action) -> Plan {
     let nothing = |why: &str| {
         let first = keys.first().cloned().unwrap_or_else(|| Key::typed("nothing"));
-        Plan::refused(&first, "none of these can be let go together", why)
+        Plan::refused(&first, "these cannot be released together", why)
     };
     let (mut parts, mut stays) = (Vec::<Plan>::new(), Vec::new());
     for key in keys {
@@ -28,7 +28,7 @@ pub(crate) fn plan_several(report: &Report, keys: &[Key], action: Action) -> Pla
     let is_sure = parts.iter().all(|part| part.confirmation == Confirmation::Yes);
     let (confirmation, why) = match is_sure {
         true => (Confirmation::Yes, "the holder of each is proven dead"),
-        false => (Confirmation::Code, "nothing proves of each whether its holder is alive or dead"),
+        false => (Confirmation::Code, "for some, nothing proves whether the holder is alive or dead"),
     };
     let names: Vec<&str> = parts.iter().map(|part| part.name.as_str()).collect();
     let word = if action == Action::Park { "park" } else { "let go" };

@@ -15,10 +15,10 @@ const FOR_GOOD: &str = "nothing: this cannot be undone, ended processes do not c
 
 /// The conditions under which every ending is refused.
 const REFUSES: [&str; 5] = [
-    "a process has another start, program or arguments than when it was seen",
+    "the start, program or arguments of a process have changed since it was seen",
     "something else has been started below it, or may be an agent",
     "one of them is traced, waits in the kernel, or holds a lock of a git repository",
-    "it is another user's, or in another PID namespace",
+    "it belongs to another user, or is in another PID namespace",
     "another claimtop is at work",
 ];
 
@@ -35,7 +35,7 @@ pub(crate) fn plan_stop(report: &Report, key: &Key, signal: Signal) -> Plan {
         (None, Some(window)) => of_window(report, window, signal),
         (None, None) => Plan::refused(
             key,
-            "this is no window and no left-over",
+            "this is not a window or a left-over",
             "claimtop leftovers lists what can be ended",
         ),
     }
@@ -54,19 +54,19 @@ fn of_left_over(one: &LeftOver, signal: Signal) -> Plan {
         return refused(one, "its owner is alive", "end it from there");
     }
     if let Some(why) = &one.refused {
-        return Plan::refused(&one.key, why, "end it by hand, if you know better");
+        return Plan::refused(&one.key, why, "end it by hand if you are sure");
     }
     let confirmation = match one.certainty {
         Certainty::Exact => Confirmation::Code,
         Certainty::Strong => Confirmation::FullName,
         Certainty::Guess => {
-            return refused(one, "whose it is can only be guessed", "end it by hand, if you know what it is");
+            return refused(one, "its owner can only be guessed", "end it by hand, if you know what it is");
         }
         Certainty::Unknown | Certainty::Held => {
             return refused(
                 one,
                 "it is not known whether it is still needed",
-                "end it by hand, if you know better",
+                "end it by hand if you are sure",
             );
         }
     };
@@ -94,7 +94,7 @@ fn of_left_over(one: &LeftOver, signal: Signal) -> Plan {
 pub(crate) fn heed_clients(plan: &mut Plan, unread: Option<u32>) {
     let mut clients: BTreeSet<String> =
         plan.tree.iter().flat_map(|member| &member.ports).filter_map(clients).collect();
-    clients.extend(unread.map(|pid| format!("which ports PID {pid} listens on could not be read")));
+    clients.extend(unread.map(|pid| format!("could not read which ports PID {pid} listens on")));
     if !clients.is_empty() && plan.confirmation == Confirmation::Code {
         plan.confirmation = Confirmation::FullName;
     }
@@ -108,7 +108,7 @@ fn clients(port: &Port) -> Option<String> {
         Some(0) => None,
         Some(1) => Some(format!("port {} has 1 client, which would lose it", port.number)),
         Some(more) => Some(format!("port {} has {more} clients, which would lose it", port.number)),
-        None => Some(format!("whether port {} has clients could not be read", port.number)),
+        None => Some(format!("could not read whether port {} has clients", port.number)),
     }
 }
 
@@ -128,7 +128,7 @@ fn of_window(report: &Report, window: &WindowView, signal: Signal) -> Plan {
         1 => Some("it has edited 1 file that is not committed".to_owned()),
         more => Some(format!("it has edited {more} files that are not committed")),
     };
-    let why = std::iter::once(format!("it lives: {}", held_by(window)));
+    let why = std::iter::once(format!("it is alive: {}", held_by(window)));
     let session = window.session.as_ref().filter(|session| session.strength > Strength::Guess);
     let session = window.session_id.as_ref().or_else(|| Some(&session?.id));
     Plan {
@@ -262,7 +262,7 @@ mod tests {
         assert_eq!(plan.confirmation, Confirmation::Code);
         heed_clients(&mut plan, Some(4711));
         assert_eq!(plan.confirmation, Confirmation::FullName);
-        assert!(plan.why.iter().any(|why| why == "which ports PID 4711 listens on could not be read"));
+        assert!(plan.why.iter().any(|why| why == "could not read which ports PID 4711 listens on"));
     }
 
     #[test]

@@ -79,7 +79,7 @@ fn issues(file: &FileImage, reading: &Reading<'_>) -> Result<Record, BrokenFile>
         }
     }
     if bad > 0 && json::is_settled(file, reading.now) {
-        record.problems.push(Problem::new(Code::CorruptRecord, format!("{bad} lines are no JSON")));
+        record.problems.push(Problem::new(Code::CorruptRecord, format!("{bad} lines are not JSON")));
     }
     record.facts = draft::known([("in progress", listed(&held))]);
     record.claims = held.into_iter().take(MOST).map(IssueInProgress::claim).collect();

@@ -117,7 +117,7 @@ fn check_name(name: &Spanned<String>) -> Result<(), &'static str> {
         return Err("a name has 1 to 32 of a-z, 0-9 and -");
     }
     match Format::ALL.iter().any(|format| format.name() == name) {
-        true => Err("claimtop has a format of this name itself"),
+        true => Err("claimtop has a built-in format of this name"),
         false => Ok(()),
     }
 }
@@ -140,7 +140,7 @@ fn check_together(keys: &Keys) -> Result<(), Wrong<&'static str>> {
         return Err((park.span(), "without a PID or a session in [fields] nothing is ever proven dead"));
     }
     match (&keys.claim, &fields.claim) {
-        (None, Some(claim)) => Err((claim.span(), "say with `claim` what sort of thing it is")),
+        (None, Some(claim)) => Err((claim.span(), "set `claim` to the kind of thing it is")),
         (Some(_) | None, _) => Ok(()),
     }
 }
@@ -176,9 +176,9 @@ fn zone(text: &Spanned<String>, zones: Zones<'_>) -> Result<Option<TimeZone>, &'
         offset if offset.starts_with(['+', '-']) => {
             self::offset(offset).map(|offset| Some(TimeZone::fixed(offset))).ok_or(NO_ZONE)
         }
-        name if name.starts_with(|c: char| c.is_ascii_alphabetic()) => zones(name)
-            .map(Some)
-            .ok_or("this system knows no zone of this name; local, UTC and an offset such as +02:00 are known everywhere"),
+        name if name.starts_with(|c: char| c.is_ascii_alphabetic()) => zones(name).map(Some).ok_or(
+            "this system knows no time zone of this name; local, UTC and offsets such as +02:00 always work",
+        ),
         _ => Err(NO_ZONE),
     }
 }
@@ -200,7 +200,7 @@ fn ttl(text: &Spanned<String>) -> Result<(SignedDuration, String), &'static str>
     let span: Option<SignedDuration> = text.get_ref().parse().ok();
     let most = SignedDuration::from_hours(24 * 366);
     let span = span.filter(|span| span.is_positive() && *span <= most);
-    let span = span.ok_or("a time to live is a span such as 15 min, at most a year in hours")?;
+    let span = span.ok_or("a time to live is a span such as 15 min, at most a year (in hours)")?;
     Ok((span, format!("no sign of life for {}", text.get_ref())))
 }
 

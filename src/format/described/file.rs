@@ -140,10 +140,10 @@ fn instant(facts: &Facts<'_>, field: Field, reading: &Reading<'_>, record: &mut 
     let shown = crate::format::reading::excerpt::excerpt(&text, 40);
     match at {
         None => {
-            record.problems.push(Problem::new(Code::BadTimestamp, format!("{name} is no time: {shown}")));
+            record.problems.push(Problem::new(Code::BadTimestamp, format!("{name} is not a time: {shown}")));
         }
         Some(at) if at > time::add_seconds(reading.now, AHEAD) => {
-            let why = format!("{name} lies ahead: {shown}");
+            let why = format!("{name} is in the future: {shown}");
             record.problems.push(Problem::new(Code::BadTimestamp, why));
         }
         Some(_) => {}
@@ -165,7 +165,7 @@ fn local(
     let [earlier, later] = time::readings(text, zone)?;
     let at = if later > time::add_seconds(reading.now, AHEAD) { earlier } else { later };
     if earlier != later {
-        let told = format!("{name} is {earlier} or {later}, for the clocks were set; taken as {at}");
+        let told = format!("{name} is {earlier} or {later}, because the clocks changed; taken as {at}");
         record.add_fact("ambiguous time", told);
     }
     Some(at)

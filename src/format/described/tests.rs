@@ -139,7 +139,7 @@ fn check_error(part: &str, by: &str, expected: &str) {
 #[test]
 fn an_error_names_line_and_key() {
     check_error("'watch'", "'Watch'", "line 1, key `name`: a name has 1 to 32 of a-z, 0-9 and -");
-    check_error("'watch'", "'maia'", "line 1, key `name`: claimtop has a format of this name itself");
+    check_error("'watch'", "'maia'", "line 1, key `name`: claimtop has a built-in format of this name");
     check_error(
         "'~/.watch/*/*.lock'",
         "'/etc/x'",
@@ -157,21 +157,21 @@ fn an_error_names_line_and_key() {
         "[]",
         "line 3, key `files`: at least one file is needed",
     );
-    let zone = "line 5, key `zone`: this system knows no zone of this name; local, UTC and an offset such as +02:00 are known everywhere";
+    let zone = "line 5, key `zone`: this system knows no time zone of this name; local, UTC and offsets such as +02:00 always work";
     check_error("+02:00", "Europe/Atlantis", zone);
     let zone =
         "line 5, key `zone`: a zone is local, UTC, an offset such as +02:00, or a name such as Europe/Berlin";
     check_error("+02:00", "+2:00", zone);
     check_error("+02:00", "../../etc/localtime", zone);
     check_error("+02:00", "", zone);
-    let ttl = "line 7, key `ttl`: a time to live is a span such as 15 min, at most a year in hours";
+    let ttl = "line 7, key `ttl`: a time to live is a span such as 15 min, at most a year (in hours)";
     check_error("15 min", "soon", ttl);
     check_error("15 min", "-5 min", ttl);
     let role =
         "line 11, key `pid`: a PID needs a role: whose process is it (agent, shell, hook, daemon, unknown)";
     check_error("role = 'agent'", "", role);
     check_error("pid = 'pid'\n", "", "line 6, key `role`: a role needs a PID in [fields]");
-    check_error("claim = 'work-item'", "", "line 21, key `claim`: say with `claim` what sort of thing it is");
+    check_error("claim = 'work-item'", "", "line 21, key `claim`: set `claim` to the kind of thing it is");
     check_error("pid = 'pid'", "pid = 'a=b'", "line 11, key `pid`: a field is a key, without = and :");
     check_error(
         "'key-value'",

@@ -232,9 +232,9 @@ fn times(object: &Object<'_>, reading: &Reading<'_>) -> Vec<Problem> {
     let bad = stated.filter_map(|(name, text)| {
         let shown = Untrusted::from(text);
         match time::rfc3339(text) {
-            None => Some(format!("{name} is no time: {shown}")),
+            None => Some(format!("{name} is not a time: {shown}")),
             Some(at) if at > time::add_seconds(reading.now, 60) => {
-                Some(format!("{name} lies ahead: {shown}"))
+                Some(format!("{name} is in the future: {shown}"))
             }
             Some(_) => None,
         }

@@ -44,7 +44,7 @@ pub(super) fn optional(object: &Object<'_>, name: &str, problems: &mut Vec<Probl
     let judged = match object.str(name) {
         Some(text) => judged(text),
         None => Err(unknown(format!(
-            "{name} is no text: {}",
+            "{name} is not text: {}",
             crate::format::reading::excerpt::excerpt(&stated, 40)
         ))),
     };

@@ -21,7 +21,7 @@ pub(super) fn past(
     let problem = match time::rfc3339(&text) {
         Some(at) if now.duration_since(at) >= -AHEAD_AT_MOST => return Some(at),
         Some(_) => "is in the future",
-        None => "is no time in UTC",
+        None => "is not a time in UTC",
     };
     let message = format!("{name} {problem}: {}", crate::format::reading::excerpt::excerpt(&text, 40));
     problems.push(Problem::new(Code::BadTimestamp, message));
@@ -48,8 +48,8 @@ mod tests {
         check("\"2026-11-20T20:59:00.5Z\"", Ok("2026-11-20T20:59:00.5Z"));
         check("\"2026-11-20T22:00:00+01:00\"", Ok("2026-11-20T21:00:00Z"));
         check("null", Err(""));
-        check("\"2026-11-20T20:59:00\"", Err("at is no time in UTC: 2026-11-20T20:59:00"));
-        check("1763672340000", Err("at is no time in UTC: 1763672340000"));
+        check("\"2026-11-20T20:59:00\"", Err("at is not a time in UTC: 2026-11-20T20:59:00"));
+        check("1763672340000", Err("at is not a time in UTC: 1763672340000"));
     }
 
     #[test]

@@ -51,7 +51,7 @@ fn explain(broken: BrokenFile) -> BrokenFile {
         return broken;
     }
     let message = format!(
-        "{}; LEO takes that for no coordinator, and its sessions work on without one",
+        "{}; LEO takes that to mean no coordinator, and its sessions work without one",
         broken.problem.message
     );
     BrokenFile { problem: Problem::new(Code::CorruptRecord, message), ..broken }

@@ -68,7 +68,7 @@ impl<'a> Terminal<'a> {
         let id = crate::format::reading::excerpt::excerpt(id, 40);
         Some(format!(
             "terminal ID {id} is {why}: start each window with CLAUDE_SESSION_ID set to a UUID of its own, or update LEO, \
-             which then writes one; this row goes with claimtop release once its window has ended"
+             which then writes one; remove this row with claimtop release once its window has ended"
         ))
     }
 
@@ -100,7 +100,7 @@ impl<'a> Terminal<'a> {
             Self::Writer => "the PID of the short-lived writer",
             Self::Tty => "a hash of the terminal's path",
             Self::Shell => "a shell's PID, a new one for each shell",
-            Self::Other => "of no known sort",
+            Self::Other => "of an unknown kind",
         }
     }
 }

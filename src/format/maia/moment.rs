@@ -16,7 +16,7 @@ const AHEAD_AT_MOST: SignedDuration = SignedDuration::from_hours(24);
 pub(super) struct Moment {
     /// The stated time, with which Maia itself calculates.
     pub(super) stated: Option<Timestamp>,
-    /// The same, unless it lies in the future.
+    /// The same, unless it is in the future.
     pub(super) at: Option<Timestamp>,
     /// The problem with it.
     pub(super) problem: Option<Problem>,
@@ -35,8 +35,8 @@ pub(super) fn read(object: &Object<'_>, name: &str, zone: &TimeZone, now: Timest
         Some(at) if now.duration_since(at) >= -AHEAD_AT_MOST => {
             return Moment { stated, at: stated, problem: None };
         }
-        Some(_) => "lies in the future",
-        None => "is no time",
+        Some(_) => "is in the future",
+        None => "is not a time",
     };
     let message = format!("{name} {problem}: {}", crate::format::reading::excerpt::excerpt(&text, 40));
     Moment { stated, at: None, problem: Some(Problem::new(Code::BadTimestamp, message)) }

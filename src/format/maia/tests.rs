@@ -162,15 +162,15 @@ fn staleness_follows_the_code_of_each_generation() {
 #[test]
 fn times_that_cannot_be_used_are_told_and_left_out() {
     for (json, expected) in [
-        (r#"{"session_start": "yesterday"}"#, "session_start is no time: yesterday"),
-        (r#"{"session_start": 5}"#, "session_start is no time: 5"),
+        (r#"{"session_start": "yesterday"}"#, "session_start is not a time: yesterday"),
+        (r#"{"session_start": 5}"#, "session_start is not a time: 5"),
         (
             r#"{"session_start": "2026-11-22T21:40:35"}"#,
-            "session_start lies in the future: 2026-11-22T21:40:35",
+            "session_start is in the future: 2026-11-22T21:40:35",
         ),
         (
             r#"{"last_heartbeat": "2036-11-22T21:40:35Z"}"#,
-            "last_heartbeat lies in the future: 2036-11-22T21:40:35Z",
+            "last_heartbeat is in the future: 2036-11-22T21:40:35Z",
         ),
     ] {
         let record = session("swarm_session_9.json", json);
@@ -192,7 +192,7 @@ fn a_wide_mode_says_where_it_comes_from() {
     let told: Vec<&str> = record.problems.iter().map(|problem| problem.message.as_str()).collect();
     insta::assert_snapshot!(told.join("\n"), @r"
     belongs to user 7, not to user 1000
-    mode 0644, wider than the 0600 that its system means; Maia's own heartbeat rewrite leaves it so
+    mode 0644, wider than the 0600 that its system intends; Maia's own heartbeat rewrite leaves it so
     ");
 }
 

@@ -159,8 +159,10 @@ fn problems(row: &Cells, tables: &Tables, now: Timestamp) -> Vec<Problem> {
 fn bad_start(row: &Cells, now: Timestamp) -> Option<Problem> {
     let text = row.text("started_at").unwrap_or("nothing");
     let why = match row.time("started_at") {
-        None => format!("started_at is {text}, which is no time"),
-        Some(at) if at.duration_since(now) > AHEAD => format!("started_at is {text} UTC, which lies ahead"),
+        None => format!("started_at is {text}, which is not a time"),
+        Some(at) if at.duration_since(now) > AHEAD => {
+            format!("started_at is {text} UTC, which is in the future")
+        }
         Some(_) => return None,
     };
     Some(Problem::new(Code::BadTimestamp, why))
@@ -173,7 +175,7 @@ fn finished(row: &Cells, tables: &Tables, now: Timestamp) -> Option<Problem> {
     let status =
         task.text("status").filter(|status| matches!(*status, "COMPLETED" | "FAILED" | "CANCELLED"))?;
     let ended_at = task.newest(&["completed_at", "updated_at"])?;
-    let message = format!("task {id} is {status}, but this session of it still stands as active");
+    let message = format!("task {id} is {status}, but this session of it is still marked active");
     (now.duration_since(ended_at) > CLOSING_FOR).then(|| Problem::new(Code::FinishedItemClaimed, message))
 }
 

@@ -47,8 +47,8 @@ fn created(object: &Object<'_>, reading: &Reading<'_>) -> Result<Option<Timestam
     let Some(text) = object.str("created_at") else { return Ok(None) };
     let problem = match time::any(text, &reading.host.zone) {
         Some(at) if reading.now.duration_since(at) >= -stamp::AHEAD_AT_MOST => return Ok(Some(at)),
-        Some(_) => "lies in the future",
-        None => "is no time",
+        Some(_) => "is in the future",
+        None => "is not a time",
     };
     let message = format!("created_at {problem}: {}", crate::format::reading::excerpt::excerpt(text, 40));
     Err(Problem::new(Code::BadTimestamp, message))
@@ -64,9 +64,9 @@ fn ttl(object: &Object<'_>) -> Result<Timestamp, Problem> {
     value.as_f64().and_then(epoch_seconds).ok_or_else(|| {
         let shown = crate::format::reading::excerpt::excerpt(&value.to_string(), 40);
         match value {
-            Value::Number(_) => problem(format!("ttl is no moment: {shown}")),
+            Value::Number(_) => problem(format!("ttl is not a time: {shown}")),
             Value::Null | Value::Bool(_) | Value::String(_) | Value::Array(_) | Value::Object(_) => {
-                problem(format!("ttl is no number: {shown}; that system's clean-up stops at this file"))
+                problem(format!("ttl is not a number: {shown}; that system's clean-up stops at this file"))
             }
         }
     })

@@ -72,7 +72,7 @@ fn session(line: &str) -> Result<Untrusted, Problem> {
     }
     if !is_valid_id(line) {
         let message =
-            format!("line 1 is no session ID: {}", crate::format::reading::excerpt::excerpt(line, 40));
+            format!("line 1 is not a session ID: {}", crate::format::reading::excerpt::excerpt(line, 40));
         return Err(Problem::new(Code::UnknownSession, message));
     }
     Ok(line.into())

@@ -102,11 +102,11 @@ impl Stamp {
         let message = match self {
             Self::Usable(_) => return None,
             Self::Future(at, shown) => format!(
-                "line 2 lies in the future: {shown}; that system takes the ID as fresh until {}",
+                "line 2 is in the future: {shown}; that system treats the ID as fresh until {}",
                 time::add_seconds(*at, habits.fresh_seconds)
             ),
-            Self::Zoned(_, shown) => format!("line 2 carries a zone: {shown}; {}", habits.when_zoned),
-            Self::Bad(shown) => format!("line 2 is no time: {shown}; {}", habits.when_bad),
+            Self::Zoned(_, shown) => format!("line 2 has a time zone: {shown}; {}", habits.when_zoned),
+            Self::Bad(shown) => format!("line 2 is not a time: {shown}; {}", habits.when_bad),
             Self::Missing => format!("there is no line 2 with a time; {}", habits.when_bad),
         };
         Some(Problem::new(Code::BadTimestamp, message))

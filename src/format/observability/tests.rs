@@ -93,11 +93,11 @@ fn line_2_is_local_time() {
 fn what_that_system_does_with_an_odd_slot_is_told() {
     let told = |text| problems(&record("claude_session_app", text));
     insta::assert_snapshot!(told("unknown\n2026-11-20T21:42:23"), @"unknown-session: the stored session ID is `unknown`: the hook was given none, and that system serves it as an ID");
-    insta::assert_snapshot!(told("a/../b\n2026-11-20T21:42:23"), @"unknown-session: line 1 is no session ID: a/../b");
-    insta::assert_snapshot!(told("id\nyesterday\u{1b}[2J"), @r"bad-timestamp: line 2 is no time: yesterday\x1B[2J; that system answers `unknown`, and only its clean-up, which no hook calls, removes the file");
+    insta::assert_snapshot!(told("a/../b\n2026-11-20T21:42:23"), @"unknown-session: line 1 is not a session ID: a/../b");
+    insta::assert_snapshot!(told("id\nyesterday\u{1b}[2J"), @r"bad-timestamp: line 2 is not a time: yesterday\x1B[2J; that system answers `unknown`, and only its clean-up, which no hook calls, removes the file");
     insta::assert_snapshot!(told("id"), @"bad-timestamp: there is no line 2 with a time; that system answers `unknown`, and only its clean-up, which no hook calls, removes the file");
-    insta::assert_snapshot!(told("id\n2026-11-20T21:42:23Z"), @"bad-timestamp: line 2 carries a zone: 2026-11-20T21:42:23Z; that system fails to compare it, answers `unknown`, and never removes the file");
-    insta::assert_snapshot!(told("id\n2026-11-20T22:42:23"), @"bad-timestamp: line 2 lies in the future: 2026-11-20T22:42:23; that system takes the ID as fresh until 2026-11-21T22:42:23Z");
+    insta::assert_snapshot!(told("id\n2026-11-20T21:42:23Z"), @"bad-timestamp: line 2 has a time zone: 2026-11-20T21:42:23Z; that system fails to compare it, answers `unknown`, and never removes the file");
+    insta::assert_snapshot!(told("id\n2026-11-20T22:42:23"), @"bad-timestamp: line 2 is in the future: 2026-11-20T22:42:23; that system treats the ID as fresh until 2026-11-21T22:42:23Z");
 }
 
 #[test]
@@ -153,10 +153,10 @@ fn a_spawn_marker_ties_a_child_to_its_parent() {
 fn what_that_system_does_with_an_odd_marker_is_told() {
     let told = |text| problems(&record("x_y.json", text));
     insta::assert_snapshot!(told(r#"{"child_session_id": "c"}"#), @"bad-timestamp: there is no ttl; the next clean-up of markers removes the file");
-    insta::assert_snapshot!(told(r#"{"child_session_id": "c", "ttl": "1"}"#), @r#"bad-timestamp: ttl is no number: "1"; that system's clean-up stops at this file"#);
+    insta::assert_snapshot!(told(r#"{"child_session_id": "c", "ttl": "1"}"#), @r#"bad-timestamp: ttl is not a number: "1"; that system's clean-up stops at this file"#);
     insta::assert_snapshot!(told(r#"{"ttl": 1e300, "created_at": "2027-01-01T00:00:00"}"#), @"
-    bad-timestamp: created_at lies in the future: 2027-01-01T00:00:00
-    bad-timestamp: ttl is no moment: 1e+300
+    bad-timestamp: created_at is in the future: 2027-01-01T00:00:00
+    bad-timestamp: ttl is not a time: 1e+300
     unknown-session: names no child: child_session_id is missing
     ");
 }

@@ -192,7 +192,7 @@ pub(crate) fn ownership_problems(
     if let Some(expected) = expected_mode.filter(|expected| mode & 0o777 & !expected != 0) {
         problems.push(Problem::new(
             Code::WideMode,
-            format!("mode {:04o}, wider than the {expected:04o} that its system means", mode & 0o777),
+            format!("mode {:04o}, wider than the {expected:04o} that its system intends", mode & 0o777),
         ));
     }
     problems

@@ -63,17 +63,17 @@ pub(super) fn closed(errors: &[u8], code: Option<i32>, machine: &Machine) -> Str
     let advice = match code {
         Some(127) => "no claimtop is found there: install it, or set its `path` in [[machine]]".to_owned(),
         Some(2) if text.contains("unrecognized subcommand") => {
-            return "its claimtop is too old to tell others of itself: update it".to_owned();
+            return "its claimtop is too old to be watched: update it".to_owned();
         }
         Some(2) if text.contains("unexpected argument '--operate'") => {
             return "its claimtop is too old to take orders: update it, or set allow = \"observe\""
                 .to_owned();
         }
         _ if text.contains("Permission denied") => {
-            format!("it asks for a password or a key: make `{transport}` work without a question")
+            format!("it asks for a password or a key: make `{transport}` work without a prompt")
         }
         _ if text.contains("Host key verification failed") => {
-            format!("its host key is not known, or another one: run `{transport}` once yourself")
+            format!("its host key is unknown or has changed: run `{transport}` once yourself")
         }
         Some(code) => format!("its program has ended with code {code}"),
         None => "its program has ended".to_owned(),

@@ -46,7 +46,7 @@ impl Dispatcher {
         match self.ask(machine, Question::Plan(requests)) {
             Ok(Answer::Plans(_, proposals)) if proposals.len() == number => proposals,
             Ok(Answer::Plans(..) | Answer::Receipt(_)) => {
-                refused(format!("{machine} does not answer what it was asked"))
+                refused(format!("{machine} did not answer the question"))
             }
             Err(NoAnswer::NotSent(why)) => refused(why),
             Err(NoAnswer::Lost) => refused(format!("{machine} was lost before it answered")),
@@ -75,7 +75,7 @@ impl Dispatcher {
         if let Some(clone) = clone_of(&seen, &self.shared.seen()) {
             let other = &clone.view.name;
             let why =
-                format!("{machine}: it has the machine ID of {other}, so neither is asked for anything");
+                format!("{machine}: it has the machine ID of {other}, so nothing is requested of either");
             return Err(NoAnswer::NotSent(why));
         }
         let (reply, answers) = channel();

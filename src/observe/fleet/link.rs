@@ -166,7 +166,7 @@ impl Link {
                 let status = timeout(ENDING, program.wait()).await.ok().and_then(Result::ok);
                 closed(&connection.errors.text, status.and_then(|status| status.code()), &self.machine)
             }
-            LinkEnd::Silent(after) => format!("nothing was heard of it for {} s", after.as_secs()),
+            LinkEnd::Silent(after) => format!("no contact for {} s", after.as_secs()),
             LinkEnd::StreamError(why) => why.to_string(),
             LinkEnd::Another(why) => why,
         };
@@ -285,8 +285,8 @@ impl Connection<'_> {
     fn overdue(&self) -> String {
         let seconds = LOOK.as_secs();
         match self.decoder.report() {
-            None => format!("it has told of nothing for {seconds} s"),
-            Some(_) => format!("it has not ended a look for {seconds} s"),
+            None => format!("it has sent no data for {seconds} s"),
+            Some(_) => format!("no complete scan for {seconds} s"),
         }
     }
 
@@ -332,7 +332,7 @@ impl Connection<'_> {
                 let twin = self.twin(&hello);
                 self.link.change(|seen| seen.view.same_as.clone_from(&twin));
                 if let Some(twin) = twin {
-                    return Err(format!("it is the machine that is shown as {twin} already"));
+                    return Err(format!("it is already shown as {twin}"));
                 }
                 self.remark = self.remark_on(&hello, now);
                 let ahead = hello.now.duration_since(now);
@@ -425,7 +425,7 @@ impl Connection<'_> {
         if ahead.abs() >= CLOCK_DOUBT {
             let way = if ahead.is_positive() { "ahead of" } else { "behind" };
             let by = SignedDuration::from_secs(ahead.abs().as_secs());
-            remarks.push(format!("its clock is {by:#} {way} this one, and so are the ages of what it tells"));
+            remarks.push(format!("its clock is {by:#} {way} this one, and so are the ages it reports"));
         }
         remarks.join("; ")
     }
@@ -443,12 +443,12 @@ impl Connection<'_> {
 fn no_orders(hello: &Hello, allow: Allow) -> Option<String> {
     match allow {
         Allow::Observe => {
-            Some("it is only watched from here (allow = \"operate\" lets it be asked)".to_owned())
+            Some("it is only watched from here (allow = \"operate\" permits orders)".to_owned())
         }
         Allow::Operate if hello.takes_orders => None,
         Allow::Operate => {
-            let why = hello.no_orders.as_deref().map_or("its claimtop takes none".to_owned(), shown);
-            Some(format!("it takes no orders: {why}"))
+            let why = hello.no_orders.as_deref().map_or("its claimtop accepts none".to_owned(), shown);
+            Some(format!("it accepts no orders: {why}"))
         }
     }
 }

@@ -89,7 +89,7 @@ pub(super) async fn asked(
 }
 
 async fn row(machine: &str, question: &Question, roster: &Roster, key: Option<&Path>) -> Result<Row, String> {
-    let (host, epoch) = roster.address(machine).ok_or_else(|| format!("{machine} is not seen any more"))?;
+    let (host, epoch) = roster.address(machine).ok_or_else(|| format!("{machine} is no longer visible"))?;
     let random = || RandomState::new().hash_one(0_u8);
     let own = format!("{:016x}{:016x}", random(), random());
     let (kind, id, line) = match question.clone() {
@@ -154,15 +154,13 @@ impl OpenQuestion {
                 self.placed = Some((number, started));
                 return Ok(Step::Waits);
             }
-            Some(Outcome { outcome: "never", .. }) => "its own configuration takes no orders",
-            Some(Outcome { outcome: "superseded", .. }) => {
-                "it has started again since it was seen; look again"
-            }
-            Some(Outcome { outcome: "busy", .. }) => "too much waits there already",
+            Some(Outcome { outcome: "never", .. }) => "it does not accept orders",
+            Some(Outcome { outcome: "superseded", .. }) => "it has restarted since it was seen; look again",
+            Some(Outcome { outcome: "busy", .. }) => "too many orders already wait there",
             Some(Outcome { outcome: "fork?", .. }) => {
-                "two machines publish as this one, or it was just restarted"
+                "two machines publish under this ID, or it was just restarted"
             }
-            Some(_) | None => "it is not known there any more",
+            Some(_) | None => "it is no longer known there",
         };
         Ok(Step::Answered(refused(&self.question, why)))
     }
@@ -186,7 +184,7 @@ impl OpenQuestion {
                 let text = session.text(WITHDRAW, &at).await?.unwrap_or_default();
                 // A server that has started since may have been restored to a time before it was taken.
                 let is_ours = |found: &Outcome<'_>| found.outcome == "ok" && found.started == started;
-                let why = "it was not taken within a minute, and will not be";
+                let why = "it was not picked up within a minute, and will not be";
                 Ok(match outcome(&text).is_some_and(|found| is_ours(&found)) {
                     true => Step::Answered(refused(&self.question, why)),
                     false => Step::Lost,

@@ -59,7 +59,7 @@ const LOOK_CLOSELY: &str = "SELECT claimtop.look_closely($1::uuid)";
 const MAY_LOOK: &str = "SELECT has_function_privilege('claimtop.hosts(bigint)', 'execute')";
 
 /// The message for a login without that permission.
-const MAY_NOT: &str = "your login of the fleet's database may not look: grant it claimtop_view";
+const MAY_NOT: &str = "your login to the fleet's database may not read it: grant it claimtop_view";
 
 /// Starts to read the hosts of a database, and puts them after the first `first` machines.
 ///
@@ -147,7 +147,7 @@ impl Viewer {
         let is_all = self.session.is_closed() || self.polls.is_multiple_of(ALL_EVERY);
         let since = self.roster.since().filter(|_| !is_all).map(|since| since.to_string());
         let rows = self.session.query(HOSTS, &[since]).await?;
-        let unread = || "it does not answer as claimtop's own functions".to_owned();
+        let unread = || "its functions do not answer as claimtop's do".to_owned();
         let (at, hosts) = rows.first().and_then(head).ok_or_else(unread)?;
         if self.session.connections() != self.connections {
             self.connections = self.session.connections();

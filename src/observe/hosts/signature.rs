@@ -34,10 +34,9 @@ pub(crate) async fn verify(allowed: &Path, message: &str, signature: &str) -> Re
     let file = kept(signature).map_err(|error| format!("its signature cannot be kept: {error}"))?;
     let (allowed, file) = (allowed.as_os_str(), file.path().as_os_str());
     let words = ["-Y".as_ref(), "find-principals".as_ref(), "-f".as_ref(), allowed, "-s".as_ref(), file];
-    let found =
-        run(&words, "").await.map_err(|_| "no signer that is allowed here has signed it".to_owned())?;
+    let found = run(&words, "").await.map_err(|_| "it is not signed by an allowed signer".to_owned())?;
     let who = found.lines().next().map(str::trim).filter(|who| !who.is_empty() && !who.starts_with('-'));
-    let who = who.ok_or_else(|| "no signer that is allowed here has signed it".to_owned())?;
+    let who = who.ok_or_else(|| "it is not signed by an allowed signer".to_owned())?;
     let words = [
         "-Y".as_ref(),
         "verify".as_ref(),

@@ -12,7 +12,7 @@ pub(crate) struct Deaths;
 impl Deaths {
     /// Reports once that exits are not watched.
     pub(crate) fn new(notice: Notice) -> Self {
-        notice.lost("this system tells of no exits; deaths are seen at the next scan".to_owned());
+        notice.lost("this system does not report process exits; deaths are seen at the next scan".to_owned());
         Self
     }
 

@@ -54,18 +54,18 @@ impl Asker {
         };
         let Some(located) = repository_at(tree, fence) else { return unasked("its repository is not there") };
         if own == located.common_dir {
-            return unasked("it is no linked working tree");
+            return unasked("it is not a linked working tree");
         }
         // Git itself refuses if another user can have written its settings.
         let uid = rustix::process::geteuid().as_raw();
         let is_ours = |path: &Path| stat(path).is_ok_and(|stat| stat.st_uid == uid);
         if ![tree, &own, &located.common_dir].into_iter().all(is_ours) {
-            return unasked("it is another user's");
+            return unasked("it belongs to another user");
         }
-        let Some(program) = self.program() else { return unasked("there is no git") };
+        let Some(program) = self.program() else { return unasked("git was not found") };
         let (home, tree) = (self.home.clone(), tree.to_path_buf());
         let mut git = Git { program, home, tree, own, filters: Vec::new() };
-        let Some(filters) = filters(&git) else { return unasked("it did not tell its settings in time") };
+        let Some(filters) = filters(&git) else { return unasked("git did not list its settings in time") };
         git.filters = filters;
         state(&git, &located.common_dir)
     }
@@ -98,7 +98,7 @@ fn filters(git: &Git) -> Option<Vec<OsString>> {
 fn state(git: &Git, common: &Path) -> TreeState {
     let has = |name: &str| git.own.join(name).symlink_metadata().is_ok();
     let main = Commit::checked_out(common, common);
-    // With a detached head, commits that no branch has are lost; otherwise the branch stays.
+    // With a detached head, commits on no branch are lost; otherwise the branch stays.
     let is_on_branch = git.ask(&["symbolic-ref", "-q", "HEAD"]).map(|answer| answer.code == 0);
     let unnamed = match is_on_branch {
         Some(true) => Some(0),

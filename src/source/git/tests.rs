@@ -19,7 +19,7 @@ impl Stage {
         std::fs::create_dir_all(stage.at("home")).unwrap();
         std::fs::create_dir_all(stage.at("shop")).unwrap();
         if Command::new("git").arg("--version").output().is_err() {
-            eprintln!("skipped: there is no git");
+            eprintln!("skipped: git was not found");
             return None;
         }
         stage.git("shop", &["init", "-q", "-b", "main"]);
@@ -87,7 +87,7 @@ fn everything_that_would_be_lost_is_told() {
         (vec!["new.txt".into()], vec!["x.env".into()])
     );
     let lost = state.lost().join("\n");
-    assert!(lost.contains("ignored, which git worktree remove deletes without a word (x.env)"), "{lost}");
+    assert!(lost.contains("ignored, which git worktree remove deletes without warning (x.env)"), "{lost}");
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn commits_that_only_a_detached_head_has_would_be_lost() {
     stage.commit("fix");
     let state = stage.ask();
     assert_eq!((state.unnamed, state.unmerged), (Some(1), Some(1)));
-    assert_eq!(state.lost(), ["commits: 1 that no branch has"]);
+    assert_eq!(state.lost(), ["commits: 1 on no branch"]);
 }
 
 #[test]
@@ -190,5 +190,5 @@ fn a_git_that_does_not_answer_is_ended() {
     std::fs::set_permissions(stage.at("bin/git"), std::fs::Permissions::from_mode(0o700)).unwrap();
     let asker = Asker { programs: vec![stage.at("bin")], home: stage.at("home") };
     let state = asker.ask(&stage.at("fix"), &Fence::default());
-    assert_eq!(state.unasked.as_deref(), Some("it did not tell its settings in time"));
+    assert_eq!(state.unasked.as_deref(), Some("git did not list its settings in time"));
 }

@@ -91,7 +91,7 @@ impl Reader {
     }
 }
 
-/// Reads a journal; nothing if it is another user's.
+/// Reads a journal; nothing if it belongs to another user.
 ///
 /// # Errors
 /// Others can write it (`EPERM`), it is far larger than it can be (`EFBIG`), or the system refuses.

@@ -61,7 +61,7 @@ pub(crate) fn loose(common: &Path, problems: &mut Vec<String>) -> Vec<String> {
     let walked = Folder::open(&common.join(BELOW.trim_end_matches('/')))
         .and_then(|folder| walk(&folder, BELOW, MAX_DEPTH, &mut names));
     if common.join(TABLES).is_dir() && common.join("entire-sessions").is_dir() {
-        problems.push("its branches are kept in tables, which are not read".to_owned());
+        problems.push("its branches are kept in reftables, which are not read".to_owned());
     }
     match walked {
         Err(error) if !error.is_absence() => problems.push(error.to_string()),

@@ -102,7 +102,7 @@ fn what_was_taken_goes_back_when_its_holder_lives_by_now() {
     let text = std::fs::read_to_string(&path).unwrap();
     let outcome = release_late(&stage, &name, |observer| look_with(observer, &holder));
     assert_eq!(outcome.ended, EndResult::Changed, "{}", outcome.detail);
-    assert!(outcome.detail.contains("its holder is alive by now"), "{}", outcome.detail);
+    assert!(outcome.detail.contains("its holder is now alive"), "{}", outcome.detail);
     assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
     end(other);
 }
@@ -118,7 +118,7 @@ fn what_was_taken_goes_back_when_another_record_says_by_now_that_its_session_run
         observer.look()
     });
     assert_eq!(outcome.ended, EndResult::Changed, "{}", outcome.detail);
-    assert!(outcome.detail.contains("its holder is alive by now"), "{}", outcome.detail);
+    assert!(outcome.detail.contains("its holder is now alive"), "{}", outcome.detail);
     assert_eq!(std::fs::read_to_string(slot).unwrap(), text);
     end(agent);
 }
@@ -141,7 +141,7 @@ fn what_is_no_record_by_now_goes_back() {
     let path = stage.path("home/.claude/sessions").join(&name);
     let outcome = release_after(&stage, &name, &path);
     assert_eq!(outcome.ended, EndResult::Changed, "{}", outcome.detail);
-    assert!(outcome.detail.ends_with("is no record by now"), "{}", outcome.detail);
+    assert!(outcome.detail.ends_with("is no longer a record"), "{}", outcome.detail);
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "nothing");
     end(other);
 }

@@ -114,7 +114,7 @@ fn a_file_in_a_folder_like_tmp_is_parked_there_and_the_sheet_says_who_may_take_i
     let seen = seen(&state, &stage, &legacy, Action::Release).unwrap();
     let tmp = stage.path("tmp");
     let told =
-        format!("in a folder of its own in {0}: a reboot or a cleaner of {0} may take it", tmp.display());
+        format!("in a folder of its own in {0}: a reboot or a cleaner of {0} may delete it", tmp.display());
     assert!(seen.plan.inverse.ends_with(&told), "{}", seen.plan.inverse);
     assert_eq!(std::fs::read_dir(&tmp).unwrap().count(), 1, "a look makes no folder");
     let mut observer = stage.observer();
@@ -187,7 +187,8 @@ fn undo_brings_back_what_a_late_writer_has_written_and_says_so() {
     let report = hand.report();
     let undo = Request::Undo { entry, to: RestoreTo::Origin };
     let seen = hand.see(&report, &[undo]).unwrap().remove(0).unwrap();
-    let told = format!("{} was written to after it was parked: what is there now comes back", path.display());
+    let told =
+        format!("{} was written to after it was parked: its current content is restored", path.display());
     assert!(seen.plan.why.contains(&told), "{:?}", seen.plan.why);
     let receipt = hand.carry_out(seen, &Answer::Yes).unwrap().receipt;
     assert_eq!(receipt.outcome.ended, EndResult::Done, "{}", receipt.outcome.detail);

@@ -309,7 +309,9 @@ fn another_claimtop_that_is_at_work_is_named_at_once_and_not_waited_for_long() {
 
     let process = rustix::process::Pid::from_child(&other);
     rustix::process::kill_process(process, rustix::process::Signal::STOP).unwrap();
-    let stopped = format!("{going} and stopped: kill -CONT {pid} lets it go on; nothing was done");
+    let stopped = format!(
+        "another claimtop, PID {pid}, is stopped in the middle of its work: kill -CONT {pid} resumes it; nothing was done"
+    );
     while !std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap().contains(") T ") {
         std::thread::yield_now();
     }
@@ -403,10 +405,10 @@ fn an_entry_that_cannot_be_undone_says_why() {
     };
     check(failed.entry, &failed.outcome.detail);
     check(undone.entry, &format!("entry {undoing} has undone it"));
-    check(undoing, "it is an undo itself");
+    check(undoing, "it is itself an undo");
     check(
         pruned.entry,
-        "its parked files were given up: `journal --prune` has removed them, or does so when it is run again",
+        "its parked files were discarded: `journal --prune` has removed them, or will when it is run again",
     );
 }
 

@@ -40,19 +40,19 @@ fn sql(text: &str) -> impl Fn(&Stage) {
 
 #[test]
 fn every_row_is_as_it_was_to_become() {
-    check(|_| (), (EndResult::Done, "it was cut off, and is done"), 1);
+    check(|_| (), (EndResult::Done, "it was interrupted, and is done"), 1);
 }
 
 #[test]
 fn every_row_is_as_it_was() {
-    check(take_back, (EndResult::Failed, "it was cut off; every row is as it was"), 0);
+    check(take_back, (EndResult::Failed, "it was interrupted; every row is as it was"), 0);
 }
 
 #[test]
 fn a_row_that_somebody_else_has_changed_is_named_and_left() {
     const MOVED_ON: (EndResult, &str) = (
         EndResult::Stuck,
-        "it was cut off; task 2 is neither as it was nor as it was to become: somebody else has changed it",
+        "it was interrupted; task 2 has neither its old nor its new values: something else has changed it",
     );
     check(sql("UPDATE task SET status = 'COMPLETED' WHERE id = 2"), MOVED_ON, 1);
     check(sql("DELETE FROM task WHERE id = 2"), MOVED_ON, 1);
@@ -69,5 +69,5 @@ fn an_interrupted_write_of_somebody_elses_is_rolled_back_before_rows_are_read_ho
     Writer::obra(&stage).crash();
     let entries = stage.recovered().entries;
     let outcome = entries.first().unwrap().outcome.as_ref().unwrap();
-    assert_eq!(outcome.detail, "it was cut off; every row is as it was");
+    assert_eq!(outcome.detail, "it was interrupted; every row is as it was");
 }

@@ -64,7 +64,7 @@ fn a_row_that_has_moved_on_is_not_taken_back() {
     stage.connect().execute("UPDATE task SET status = 'RUNNING' WHERE id = 2", []).unwrap();
     let before = stage.rows();
     let refused = stage.undo(&state, receipt.entry).unwrap_err();
-    assert_eq!(refused.to_string(), "task 2 has moved on since; the entry is overtaken");
+    assert_eq!(refused.to_string(), "task 2 has changed since; the entry is out of date");
     assert_eq!(stage.rows(), before);
 }
 
@@ -81,13 +81,13 @@ fn check_refused(writer: Writer, stage: &Stage, why: &str) {
 #[test]
 fn nothing_is_let_go_while_a_process_of_obra_lives() {
     let stage = Stage::new();
-    check_refused(Writer::obra(&stage), &stage, "a process has the database open, or is Obra's");
+    check_refused(Writer::obra(&stage), &stage, "a process of Obra, or one with the database open");
 }
 
 #[test]
 fn nothing_is_let_go_while_anybody_has_the_database_open() {
     let stage = Stage::new();
-    check_refused(Writer::named("sqlite-browser", &stage), &stage, "a process has the database open");
+    check_refused(Writer::named("sqlite-browser", &stage), &stage, "one with the database open");
 }
 
 #[test]

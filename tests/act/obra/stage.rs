@@ -235,7 +235,7 @@ pub(crate) fn row<'a>(report: &'a Report, id: &str) -> &'a RecordView {
     report.records().find(is_it).unwrap_or_else(|| panic!("no session_record {id}"))
 }
 
-/// Returns how the release of the row would be confirmed, and why it is never done.
+/// Returns how the release of the row would be confirmed, and why it is never allowed.
 pub(crate) fn planned(report: &Report) -> (Confirmation, String) {
     let plan = plan_for(report, &row(report, ITERATION).key, Action::Release);
     (plan.confirmation, plan.what)

@@ -273,9 +273,9 @@ fn check(arguments: &[&str], input: &[u8], expected: &str) {
 #[test]
 fn what_is_no_hook_is_told_only_to_who_asks() {
     check(&["bind"], b"{", "");
-    check(&["bind", "--verbose"], b"{", "no JSON object");
-    check(&["bind", "--verbose"], b"", "no JSON object");
-    check(&["bind", "--verbose"], b"[5]", "no JSON object");
+    check(&["bind", "--verbose"], b"{", "not a JSON object");
+    check(&["bind", "--verbose"], b"", "not a JSON object");
+    check(&["bind", "--verbose"], b"[5]", "not a JSON object");
     check(&["bind", "--verbose"], br#"{"session_id":"../../x"}"#, "no usable session");
     check(&["bind", "--verbose"], &vec![b' '; 9 << 20], "more than 8388608 bytes");
     check(&["bind", "--verbose", "--read-only"], hook(SESSION).as_bytes(), "read-only");

@@ -147,7 +147,7 @@ fn why_a_transcript_is_not_read_is_told_in_every_place() {
     };
     window.registers(&json!({ "status": "busy" }));
     make(fifo, &[&path]);
-    check_unread(&window, "no-plain-file", "is no plain file");
+    check_unread(&window, "no-plain-file", "is not a plain file");
     std::fs::remove_file(&path).unwrap();
     std::os::unix::fs::symlink(&beside, &path).unwrap();
     check_unread(&window, "link", "is a symbolic link, which is not followed");

@@ -114,9 +114,9 @@ fn a_host_that_is_named_is_looked_at_alone_and_one_that_is_not_there_is_named() 
     let (named, left_out) = names(&["--on", stage.name()]);
     assert_eq!(named, [stage.name()]);
     assert!(left_out[0]["other-hosts"].is_string(), "{left_out}");
-    let why = "nowhere: it is no host of the fleet that your login sees";
+    let why = "nowhere: your login sees no such host in the fleet";
     let said = stage.check(&["ls", "--on", "nowhere"], 4, why);
-    assert!(said.contains("a host of ssh is ssh:nowhere"), "{said}");
+    assert!(said.contains("an SSH host is ssh:nowhere"), "{said}");
     // A printed command finds it again.
     let said = stage.check(&["explain", &stage.left, "--on", &other.name], 0, &stage.left);
     assert!(said.contains("Not asked: the other hosts in"), "{said}");

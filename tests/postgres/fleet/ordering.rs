@@ -83,7 +83,7 @@ fn what_only_a_person_can_decide_is_done_where_the_host_takes_that() {
         key.map(str::to_owned)
     });
     let (code, said) = stage.asks(&["park", &key, "--yes"]);
-    assert!(code == Some(3) && said.contains("only about what is proven dead"), "{said}");
+    assert!(code == Some(3) && said.contains("only for what is proven dead"), "{said}");
     stage.host.configure("team = 'core'\naccept = 'typed'");
     let (code, said) = stage.asks(&["park", &key, "--yes"]);
     assert!(code == Some(3) && broken.exists(), "a yes is not enough: {said}");
@@ -103,7 +103,7 @@ fn a_host_is_named_by_its_name_alone_and_one_that_takes_no_orders_is_not_asked()
     let name = stage.left.split_once('@').unwrap().1;
     let (code, said) = stage.asks(&["clean", "--yes", "--on", name]);
     assert_eq!(code, Some(3), "{said}");
-    assert!(said.contains("takes no orders"), "{said}");
+    assert!(said.contains("does not accept orders"), "{said}");
     let (code, said) = stage.asks(&["clean", "--yes", "--on", "nowhere"]);
     assert_eq!(code, Some(4), "{said}");
     assert_eq!(stage.orders(), "", "nothing was asked");
@@ -133,7 +133,7 @@ fn where_signatures_are_wanted_only_an_allowed_signer_is_obeyed() {
     let stage = Stage::of(host, operator, &of_host, "");
     for (lines, why) in [
         (String::new(), "it is not signed"),
-        (format!("sign_with = '{}'", wrong.display()), "no signer that is allowed"),
+        (format!("sign_with = '{}'", wrong.display()), "not signed by an allowed signer"),
         (format!("sign_with = '{}'", folder.join("none").display()), "it could not be signed"),
     ] {
         stage.operator.configure(&lines);

@@ -100,7 +100,7 @@ fn a_database_that_dates_every_change_as_a_heartbeat_is_left_alone() {
     let before = everything(&database);
     let outcome = Claimtop::new(&database).release(SESSION).unwrap().outcome;
     assert_eq!(outcome.ended, EndResult::Failed, "{}", outcome.detail);
-    assert!(outcome.detail.contains("dates heartbeat_at of"), "{}", outcome.detail);
+    assert!(outcome.detail.contains("renews heartbeat_at of"), "{}", outcome.detail);
     assert_eq!(everything(&database), before);
 }
 
@@ -131,7 +131,7 @@ fn an_undo_gives_nothing_back_that_another_session_works_on() {
     let before = everything(&database);
     let outcome = claimtop.undo(receipt.entry).unwrap().outcome;
     assert_eq!(outcome.ended, EndResult::Changed, "{}", outcome.detail);
-    assert!(outcome.detail.contains("works on it by now"), "{}", outcome.detail);
+    assert!(outcome.detail.contains("now works on it"), "{}", outcome.detail);
     assert_eq!(everything(&database), before);
 }
 
@@ -143,7 +143,7 @@ fn an_undo_does_not_take_it_from_whoever_holds_it_by_then() {
     let receipt = claimtop.release(SESSION).unwrap();
     dead_claim(&database, OTHER, "SD-ONE-001");
     let refused = claimtop.undo(receipt.entry).unwrap_err();
-    assert!(refused.to_string().contains("has moved on since"), "{refused}");
+    assert!(refused.to_string().contains("has changed since"), "{refused}");
     assert_eq!(surfaces(&database, "SD-ONE-001"), format!("{OTHER}|{OTHER}|in_progress"));
 }
 
@@ -245,7 +245,7 @@ fn a_function_that_lets_go_of_nothing_is_no_success() {
     );
     let receipt = Claimtop::new(&database).release(SESSION).unwrap();
     assert_eq!(receipt.outcome.ended, EndResult::Changed);
-    assert_eq!(receipt.outcome.detail, "changed under you: release_sd let go of nothing: No SD to release");
+    assert_eq!(receipt.outcome.detail, "changed under you: release_sd released nothing: No SD to release");
     assert_eq!(surfaces(&database, "SD-ONE-001"), format!("{SESSION}|{SESSION}|in_progress"));
 }
 

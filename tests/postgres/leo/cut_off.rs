@@ -28,16 +28,14 @@ fn check(meanwhile: &str, ended: EndResult, detail: &str) {
 }
 
 fn moved_on(row: &str) -> String {
-    format!(
-        "it was cut off; {row} is neither as it was nor as it was to become: somebody else has changed it"
-    )
+    format!("it was interrupted; {row} has neither its old nor its new values: something else has changed it")
 }
 
 #[test]
 fn what_is_released_on_both_surfaces_is_done() {
-    check("", EndResult::Done, "it was cut off, and is done");
+    check("", EndResult::Done, "it was interrupted, and is done");
     // Other columns do not hold a claim.
-    check("UPDATE claude_sessions SET status = 'stale'", EndResult::Done, "it was cut off, and is done");
+    check("UPDATE claude_sessions SET status = 'stale'", EndResult::Done, "it was interrupted, and is done");
 }
 
 #[test]

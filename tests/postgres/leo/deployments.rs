@@ -31,7 +31,7 @@ fn whoever_holds_the_lock_that_leo_takes_on_an_item_is_not_disturbed() {
     let mut claimtop = Claimtop::new(&database);
     let receipt = claimtop.release(SESSION).unwrap();
     assert_eq!(receipt.outcome.ended, EndResult::Changed, "{}", receipt.outcome.detail);
-    assert!(receipt.outcome.detail.contains("somebody else is changing it"), "{}", receipt.outcome.detail);
+    assert!(receipt.outcome.detail.contains("another client is changing it"), "{}", receipt.outcome.detail);
     assert_eq!(surfaces(&database, item), held());
     other.sql("COMMIT");
     let receipt = claimtop.release(SESSION).unwrap();
@@ -48,7 +48,7 @@ fn a_row_that_does_not_become_what_it_was_to_be_takes_everything_back() {
     );
     let receipt = Claimtop::new(&database).release(SESSION).unwrap();
     assert_eq!(receipt.outcome.ended, EndResult::Failed, "{}", receipt.outcome.detail);
-    let told = format!("strategic_directives_v2 {ITEM} did not become what it was to be");
+    let told = format!("strategic_directives_v2 {ITEM} did not get the intended values");
     assert_eq!(receipt.outcome.detail, told);
     assert_eq!(surfaces(&database, ITEM), held());
 }
@@ -80,7 +80,7 @@ fn a_function_that_says_no_or_lets_go_of_something_else_is_not_passed_by() {
     check_function(
         "RETURN jsonb_build_object('success', true, 'released_sd', 'SD-OTHER-009');",
         EndResult::Changed,
-        "release_sd let go of SD-OTHER-009 instead",
+        "release_sd released SD-OTHER-009 instead",
     );
 }
 
@@ -100,7 +100,7 @@ fn check_commit(code: &str, ended: EndResult, why: &str) {
 #[test]
 fn a_commit_is_refused_gives_way_to_somebody_else_or_is_read_back() {
     check_commit("53100", EndResult::Failed, "the database says: refused");
-    check_commit("40001", EndResult::Changed, "somebody else is changing it");
+    check_commit("40001", EndResult::Changed, "another client is changing it");
     // A server that is shutting down may have committed all the same; here it had not.
     check_commit("57P01", EndResult::Failed, "failed to commit: refused");
     check_commit("08006", EndResult::Failed, "failed to commit: refused");

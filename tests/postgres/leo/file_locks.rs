@@ -54,7 +54,7 @@ fn a_dead_sessions_lock_goes_alone_and_comes_back_with_every_value() {
     let before = locks(&database);
     let receipt = claimtop.release(FILE).unwrap();
     assert_eq!(receipt.outcome.ended, EndResult::Done, "{}", receipt.outcome.detail);
-    assert_eq!(receipt.outcome.detail, format!("read back: file_claim_locks {FILE} has gone"));
+    assert_eq!(receipt.outcome.detail, format!("read back: file_claim_locks {FILE} is gone"));
     assert_eq!(database.sql("SELECT string_agg(file_path, ',') FROM file_claim_locks"), "src/other.rs");
     assert_eq!(surfaces(&database, "SD-ONE-001"), format!("{SESSION}|{SESSION}|in_progress"));
 
@@ -156,7 +156,7 @@ fn an_undo_takes_no_file_from_whoever_has_it_by_then() {
     keep(&database, FILE, OTHER);
     let before = locks(&database);
     let refused = claimtop.undo(receipt.entry).unwrap_err();
-    assert!(refused.to_string().contains("has moved on since"), "{refused}");
+    assert!(refused.to_string().contains("has changed since"), "{refused}");
     assert_eq!(locks(&database), before);
 
     // The same happens if the other comes between the look and the insertion.
@@ -216,7 +216,7 @@ fn a_row_that_could_not_be_put_back_as_it_was_is_not_deleted() {
         "CREATE FUNCTION beat() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \
          NEW.heartbeat_at := now(); RETURN NEW; END $$; \
          CREATE TRIGGER beat BEFORE INSERT ON file_claim_locks FOR EACH ROW EXECUTE FUNCTION beat()",
-        "does not take file_claim_locks",
+        "does not accept file_claim_locks",
     );
     check_kept(
         "ALTER TABLE file_claim_locks ADD twice text GENERATED ALWAYS AS (branch || branch) STORED",

@@ -104,7 +104,7 @@ fn a_deployment_that_hands_out_another_sessions_id_is_recognised() {
          $$ SELECT jsonb_build_object('success', true, 'conflict', true, 'conflict_session_id', 'other') $$",
     );
     let (state, detail) = badge(&look(database.target()));
-    assert!(detail.contains("a clashing session is told to take over the other's ID"), "{state:?} {detail}");
+    assert!(detail.contains("a clashing session is handed the other's ID"), "{state:?} {detail}");
 }
 
 #[test]

@@ -15,7 +15,7 @@ use crate::stopping::{Left, Orphan, Scene, left_over, lives, parent, wait, whole
 const INSIDE: &str = "unshare --user --map-root-user --pid --fork";
 
 /// The text of every refusal here.
-const ELSEWHERE: &str = "counts in another PID namespace";
+const ELSEWHERE: &str = "is in another PID namespace";
 
 fn is_allowed() -> bool {
     let mut words = INSIDE.split(' ');
@@ -84,7 +84,7 @@ fn a_left_over_in_a_container_is_shown_and_never_ended() {
     let report = scene.eyes().report();
     let one = left_over(&report, inside);
     assert_eq!((one.certainty, one.command.raw()), (Certainty::Unknown, "sleep 642"), "{}", one.why);
-    assert!(one.why.contains("in another PID namespace, where numbers mean others"), "{}", one.why);
+    assert!(one.why.contains("in another PID namespace, where PIDs mean other processes"), "{}", one.why);
     assert_eq!(one.refused, Some(format!("sleep (PID {inside}) {ELSEWHERE}")));
     check_refused(scene.seen(&mut scene.eyes(), Signal::Term), &[inside]);
 }

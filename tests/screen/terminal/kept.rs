@@ -139,13 +139,13 @@ fn what_was_cut_off_stands_in_now_and_is_put_right_from_there() {
     cut_off(&world);
     let mut screen = world.open(200, 30);
     screen.press("1");
-    screen.wait_for("entry 1 (park the record alpha) was cut off: `claimtop undo 1` puts it right");
+    screen.wait_for("entry 1 (park the record alpha) was interrupted: `claimtop undo 1` puts it right");
     screen.press("gz");
     screen.wait_for(
-        "Done: put right entry 1, park the record alpha (it was cut off; everything is where it was)",
+        "Done: put right entry 1, park the record alpha (it was interrupted; everything is where it was)",
     );
     screen.press("\u{1b}");
-    screen.wait_until("it is not told any more", |screen| !screen.shows("was cut off: `claimtop"));
+    screen.wait_until("it is not told any more", |screen| !screen.shows("was interrupted: `claimtop"));
     assert_eq!(screen.end(), 0);
 }
 
@@ -158,7 +158,7 @@ fn what_was_cut_off_is_put_right_by_the_key_that_is_shown() {
     screen.wait_for("z put right");
     screen.press("z");
     screen.wait_for(
-        "Done: put right entry 1, park the record alpha (it was cut off; everything is where it was)",
+        "Done: put right entry 1, park the record alpha (it was interrupted; everything is where it",
     );
     assert!(!screen.shows("None of this can be done"));
     screen.press("\u{1b}");

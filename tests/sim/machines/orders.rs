@@ -377,7 +377,7 @@ impl World {
             Entry { number, ended: Some(ended), .. } => {
                 Became::Ended { entry: *number, ended: *ended, detail: String::new() }
             }
-            Entry { ended: None, .. } => Became::Unknown("it is under way there".to_owned()),
+            Entry { ended: None, .. } => Became::Unknown("it is still running there".to_owned()),
         };
         let receipt = OrderReceipt { id: id.to_owned(), became, followed: Vec::new() };
         self.send_down(run, Encoder::receipt(&receipt).unwrap());

@@ -15,13 +15,13 @@ fn check_later(scene: &Scene, folder: &str) {
         let lock = scene.lock();
         assert!(lock.recovered.is_empty() && lock.history.entries[0].is_open());
         let told = lock.unsettled[0].1.to_string();
-        assert!(told.contains(&format!("{folder} is not what it was")), "{told}");
+        assert!(told.contains(&format!("{folder} has changed")), "{told}");
         let refused = undo::plan(&lock, 1, RestoreTo::Beside, now()).err().unwrap().to_string();
-        assert!(refused.contains("cannot be put right now"), "{refused}");
+        assert!(refused.contains("cannot be repaired now"), "{refused}");
     }
     std::fs::rename(away, scene.place(folder)).unwrap();
     let outcome = scene.recovered();
-    let told = "it was cut off; everything is where it was";
+    let told = "it was interrupted; everything is where it was";
     assert_eq!((outcome.ended, outcome.detail.as_str()), (EndResult::Failed, told));
 }
 

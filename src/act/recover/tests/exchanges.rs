@@ -52,8 +52,9 @@ fn check_back(scene: &Scene) {
 #[track_caller]
 fn check_told(scene: &Scene, since: &str) {
     let (place, stays) = (scene.place("claim").display().to_string(), parked(scene).display().to_string());
-    let told =
-        format!("it was cut off; {place} {since}, the older content stays parked: copy it back from {stays}");
+    let told = format!(
+        "it was interrupted; {place} {since}, the older content stays parked: copy it back from {stays}"
+    );
     assert_eq!(scene.recovered().detail, told);
 }
 
@@ -103,7 +104,7 @@ fn what_somebody_wrote_while_the_two_were_exchanged_back_is_parked_and_named() {
     scene.write(scene.folder.path(), ASIDE, "somebody's", "2026-11-20T21:00:00Z");
     scene.check(EndResult::Stuck, Some("old"), None, Some("somebody's"));
     let told = format!(
-        "it was cut off; {} is as it was; what lay beside it, which somebody may have written, is parked as {PARKED}",
+        "it was interrupted; {} is unchanged; the file beside it, which may have been written since, is parked as {PARKED}",
         scene.place("claim").display()
     );
     assert_eq!(scene.recovered().detail, told);
@@ -130,8 +131,9 @@ fn old_content_that_cannot_be_parked_either_stays_beside_and_is_named() {
     std::fs::write(parked(&scene), "somebody's").unwrap();
     scene.check(EndResult::Stuck, Some("renewed"), Some("old"), Some("somebody's"));
     let place = scene.place("claim").display().to_string();
-    let told =
-        format!("it was cut off; {place} was written meanwhile, the older content lies beside it as {ASIDE}");
+    let told = format!(
+        "it was interrupted; {place} was written meanwhile, the older content is beside it as {ASIDE}"
+    );
     assert_eq!(scene.recovered().detail, told);
 }
 
@@ -148,7 +150,7 @@ fn where_the_file_has_gone_the_parked_content_is_named() {
     let scene = exchanged(parked);
     std::fs::remove_file(scene.place("claim")).unwrap();
     scene.check(EndResult::Stuck, None, None, Some("old"));
-    check_told(&scene, "has gone");
+    check_told(&scene, "is gone");
 }
 
 #[test]

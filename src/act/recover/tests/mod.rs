@@ -137,7 +137,7 @@ fn where_a_newer_file_has_come_the_older_one_is_named() {
         scene.check(EndResult::Stuck, Some(newer), None, Some("the claim"));
         let (place, stays) = (scene.place("claim"), scene.park().join(PARKED));
         let told = format!(
-            "it was cut off; a newer file is at {}, the older stays parked as {}",
+            "it was interrupted; a newer file is at {}, the older stays parked as {}",
             place.display(),
             stays.display()
         );
@@ -187,13 +187,13 @@ fn where_the_disk_of_a_file_is_away_it_is_not_said_to_be_where_it_was() {
     std::fs::remove_file(scene.place("claim")).unwrap();
     scene.begin(vec![scene.take(Print { dev: print.dev + 1, ..print.clone() })]);
     let told = scene.lock().unsettled[0].1.to_string();
-    assert!(told.contains("as where its disk is away"), "{told}");
+    assert!(told.contains("perhaps because its disk is missing"), "{told}");
 
     scene.begin(vec![scene.take(print)]);
     let lock = scene.lock();
     let entry = lock.history.entries.last().unwrap();
     let outcome = entry.outcome.clone().unwrap();
-    assert!(outcome.detail.contains("has gone, and nothing of it is parked"), "{}", outcome.detail);
+    assert!(outcome.detail.contains("is gone, and no part of it is parked"), "{}", outcome.detail);
     assert_eq!((outcome.ended, entry.can_be_undone()), (EndResult::Failed, false));
 }
 
@@ -202,7 +202,10 @@ fn a_folder_that_is_not_ours_alone_is_refused_and_told() {
     let (scene, parked) = parked_in(0o777);
     scene.check(EndResult::Stuck, None, None, None);
     let folder = parked.folder.unwrap();
-    let told = format!("it was cut off; {} is not yours alone: nothing in it is touched", folder.display());
+    let told = format!(
+        "it was interrupted; other users can write to {}: nothing in it is touched",
+        folder.display()
+    );
     assert_eq!(scene.recovered().detail, told);
     assert_eq!(scene.read(&folder, PARKED).as_deref(), Some("the claim"));
 
@@ -235,7 +238,7 @@ fn a_parked_name_that_leads_elsewhere_is_refused_and_told() {
         let outcome = scene.recovered();
         assert_eq!(outcome.ended, EndResult::Stuck, "{name}");
         let told = format!(
-            "it was cut off; the journal names {name} as parked, which is no plain name: it is left alone"
+            "it was interrupted; the journal names {name} as parked, which is not a plain name: it is left alone"
         );
         assert_eq!(outcome.detail, told);
         assert_eq!(scene.read(scene.folder.path(), "secret").as_deref(), Some("not parked"));
@@ -251,7 +254,7 @@ fn a_state_folder_that_others_can_write_is_refused() {
     let refused = StateFolder::open(System, &state).err().unwrap();
     assert_eq!(
         refused.to_string(),
-        format!("{} is not yours alone: nothing in it is touched", state.display())
+        format!("other users can write to {}: nothing in it is touched", state.display())
     );
 }
 
@@ -264,7 +267,8 @@ fn where_the_folder_has_gone_the_parked_file_is_named() {
     scene.check(EndResult::Stuck, None, None, Some("the claim"));
     let (from, stays) = (from.display(), scene.park().join(PARKED));
     let stays = stays.display();
-    let told =
-        format!("it was cut off; {from} has gone, the older content stays parked: copy it back from {stays}");
+    let told = format!(
+        "it was interrupted; {from} is gone, the older content stays parked: copy it back from {stays}"
+    );
     assert_eq!(scene.recovered().detail, told);
 }

@@ -76,7 +76,7 @@ fn what_somebody_wrote_after_an_undo_had_put_it_back_is_not_said_to_be_as_it_was
     scene.write(scene.folder.path(), "new", "another", "2026-11-20T20:00:00Z");
     std::fs::remove_file(scene.park().join(PARKED)).unwrap();
     let told = format!(
-        "it was cut off; {} has been written anew since, and nothing of it is parked",
+        "it was interrupted; {} has been rewritten since, and no part of it is parked",
         scene.place("new").display()
     );
     assert_eq!(scene.recovered().detail, told);
@@ -90,7 +90,7 @@ fn a_put_from_a_name_that_leads_elsewhere_is_told_and_keeps_nothing_open() {
     scene.begin(vec![put(&scene, "../../secret", "new", print, None)]);
     let outcome = scene.recovered();
     assert_eq!(outcome.ended, EndResult::Stuck);
-    assert!(outcome.detail.contains("no plain name"), "{}", outcome.detail);
+    assert!(outcome.detail.contains("not a plain name"), "{}", outcome.detail);
     assert_eq!(scene.read(scene.folder.path(), "secret").as_deref(), Some("not parked"));
 }
 

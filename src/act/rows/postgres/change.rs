@@ -49,7 +49,7 @@ fn check(session: &Session, change: &RowChange) -> Result<(), ActionError> {
     };
     match is_what_it_should_be {
         true => Ok(()),
-        false => Err(ActionError::Refused(format!("{} did not become what it was to be", name(change)))),
+        false => Err(ActionError::Refused(format!("{} did not get the intended values", name(change)))),
     }
 }
 
@@ -74,7 +74,7 @@ fn may_be_given_back(session: &Session, change: &RowChange) -> Result<(), Action
     if let Some(other) =
         session.query(&others, &[wanted, Some(change.id.clone())])?.into_iter().flatten().next()
     {
-        return Err(ActionError::Changed(format!("session {} works on it by now", shown(&other))));
+        return Err(ActionError::Changed(format!("session {} now works on it", shown(&other))));
     }
     let moments = ["heartbeat_at", "released_at"];
     if session.schema.existing_columns(SESSIONS, &moments).len() < moments.len() {
@@ -84,7 +84,7 @@ fn may_be_given_back(session: &Session, change: &RowChange) -> Result<(), Action
     match session.query(forged, &[Some(change.id.clone())])?.is_empty() {
         true => Ok(()),
         false => Err(ActionError::Never(
-            "LEO's release_sd has overwritten the heartbeat, and what it was is not known: \
+            "LEO's release_sd has overwritten the heartbeat, and its former value is not known: \
              the session would look alive"
                 .to_owned(),
         )),
@@ -130,7 +130,7 @@ impl<'a> Signs<'a> {
         match self.written(now()?).into_iter().find(|(column, _)| *column != UPDATED_AT) {
             None => Ok(()),
             Some((column, _)) => Err(ActionError::Never(format!(
-                "the database dates {column} of {} anew whenever the row is written: \
+                "the database renews {column} of {} whenever the row is written: \
                  the session would look alive",
                 name(self.change)
             ))),
@@ -171,9 +171,9 @@ fn by_function(session: &Session, change: &RowChange) -> Result<(), ActionError>
     match answer.text("released_sd") {
         Some(released) if released == held => Ok(()),
         Some(released) => {
-            Err(ActionError::Changed(format!("release_sd let go of {} instead", shown(&released))))
+            Err(ActionError::Changed(format!("release_sd released {} instead", shown(&released))))
         }
-        None => Err(ActionError::Changed(format!("release_sd let go of nothing: {}", answer.words()))),
+        None => Err(ActionError::Changed(format!("release_sd released nothing: {}", answer.words()))),
     }
 }
 
@@ -190,7 +190,7 @@ fn date(session: &Session, change: &RowChange) -> Result<(), ActionError> {
 /// Updates the columns of a row that still differ, only while the holder is still the one that was seen.
 fn finish(session: &Session, table: &str, id: &str, after: &Columns) -> Result<(), ActionError> {
     let now = session.row(table, id, "")?;
-    let now = now.ok_or_else(|| ActionError::Changed(format!("{table} {} has gone", shown(id))))?;
+    let now = now.ok_or_else(|| ActionError::Changed(format!("{table} {} is gone", shown(id))))?;
     let lacks = |(column, value): &(&String, &Value)| now.get(*column) != Some(*value);
     let left: Vec<_> = after.iter().filter(lacks).map(|(column, value)| (column.as_str(), value)).collect();
     if left.is_empty() { Ok(()) } else { update(session, table, id, &now, &left) }

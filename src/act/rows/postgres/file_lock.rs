@@ -54,7 +54,7 @@ fn put_back(session: &Session, change: &RowChange, row: &Columns) -> Result<(), 
     let now = session.row(FILE_LOCKS, &change.id, "")?;
     match is_in(now.as_ref(), row) {
         true => Ok(()),
-        false => Err(ActionError::Never(format!("the database does not take {} as it was", name(change)))),
+        false => Err(ActionError::Never(format!("the database does not accept {} as it was", name(change)))),
     }
 }
 

@@ -74,7 +74,7 @@ impl Rows for Postgres {
     }
 
     fn back_up(&self, database: &str, _to: &Path) -> Result<(), ActionError> {
-        Err(ActionError::Never(format!("{} is a server's, which has copies of its own", shown(database))))
+        Err(ActionError::Never(format!("{} is on a server, which makes its own backups", shown(database))))
     }
 
     fn apply(
@@ -139,7 +139,7 @@ fn stand(session: &Session, changes: &[RowChange]) -> Result<RowsState, ActionEr
 
 /// Describes the current state of a row.
 fn describe_row(change: &RowChange, now: Option<Columns>) -> String {
-    let Some(now) = now else { return format!("{} has gone", name(change)) };
+    let Some(now) = now else { return format!("{} is gone", name(change)) };
     let column = match change.table.as_str() {
         SESSIONS => mirror_column(&now),
         FILE_LOCKS => "holder_session_id",

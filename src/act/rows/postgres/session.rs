@@ -245,7 +245,7 @@ pub(crate) fn trouble(failed: StatementError) -> ActionError {
         StatementError::Silent => false,
     };
     match is_busy {
-        true => ActionError::Changed(format!("somebody else is changing it: {words}")),
+        true => ActionError::Changed(format!("another client is changing it: {words}")),
         false => ActionError::Refused(format!("the database says: {words}")),
     }
 }

@@ -44,8 +44,8 @@ pub(crate) fn no_host(name: &str, hosts: &[FarMachine]) -> String {
     match (longer.as_slice(), hosts) {
         // An unreadable database represents all of its hosts.
         ([], [all]) if all.hello.is_none() && !all.view.detail.is_empty() => all.view.detail.shown(),
-        ([], _) => format!("it is no host of the fleet that your login sees; a host of ssh is ssh:{name}"),
-        (longer, _) => format!("no host has this name alone; there are {}", longer.join(", ")),
+        ([], _) => format!("your login sees no such host in the fleet; an SSH host is ssh:{name}"),
+        (longer, _) => format!("no host has exactly this name; similar: {}", longer.join(", ")),
     }
 }
 
@@ -81,9 +81,9 @@ mod tests {
             FarMachine { view, hello: None, report: None, tombstones: [].into() }
         };
         let seen = [host("db", ""), host("web-1a2b3c4d", "late"), host("web-99887766", "")];
-        let told = "no host has this name alone; there are web-1a2b3c4d, web-99887766";
+        let told = "no host has exactly this name; similar: web-1a2b3c4d, web-99887766";
         assert_eq!(no_host("web", &seen), told);
-        let unknown = "it is no host of the fleet that your login sees; a host of ssh is ssh:we";
+        let unknown = "your login sees no such host in the fleet; an SSH host is ssh:we";
         assert_eq!(no_host("we", &seen), unknown);
         assert_eq!(no_host("web", &[host("fleet", "it does not answer")]), "it does not answer");
     }

@@ -238,7 +238,7 @@ impl Publisher {
         Ok(match (self.stage, answer.outcome) {
             (Stage::Enrol, Outcome::Ok) => self.goes_on(Stage::Claim),
             (Stage::Enrol, Outcome::NoTeam) => {
-                Next::Refused("this login is no member of the team that the host is to join".to_owned())
+                Next::Refused("this login is not a member of the team the host is joining".to_owned())
             }
             (Stage::Enrol, Outcome::Unknown) => {
                 Next::Refused("the host ID belongs to another login, or has another secret".to_owned())

@@ -52,7 +52,7 @@ fn is_doubtful(record: &RecordView) -> bool {
 }
 
 fn forget_death(record: &mut Arc<RecordView>, other: &str) {
-    let says = format!("{other} has it as well, so its holder may be there");
+    let says = format!("{other} has the same ID, so the holder may be there");
     let shared = Evidence::new("machine ID", says, "its claimtop");
     Arc::make_mut(record).overrule(VerdictState::Unknown, Reason::OtherHost, shared);
 }

@@ -81,18 +81,18 @@ pub(crate) fn doubts(local: &Report, own: Option<&Identity>, machines: &[FarMach
 
 fn of_clones(names: &str, many: usize) -> String {
     let told = match many {
-        0..=2 => "one is a clone of the other, and what names a machine by its ID can mean either; give one",
-        _ => "some are clones of others, and what names a machine by its ID can mean any of them; give each",
+        0..=2 => "one is a clone of the other, so a record that names the ID can mean either; give one",
+        _ => "some are clones of others, so a record that names the ID can mean any of them; give each",
     };
-    format!("{names} have one machine ID and run apart: {told} an ID of its own (systemd-machine-id-setup)")
+    format!("{names} share one machine ID but run separately: {told} its own ID (systemd-machine-id-setup)")
 }
 
 fn of_one(names: &str, many: usize) -> String {
     let (told, believed) = match many {
-        0..=2 => ("it is watched under two names, or one of them is not what it says", "neither"),
-        _ => ("it is watched under several names, or some of them are not what they say", "none"),
+        0..=2 => ("it is watched under two names, or one of them reports a false identity", "neither"),
+        _ => ("it is watched under several names, or some of them report a false identity", "none"),
     };
-    format!("{names} speak for one machine: {told}; {believed} is believed about records here")
+    format!("{names} report as one machine: {told}; {believed} is trusted about records here")
 }
 
 /// How many of the indistinguishable machines are listed in the evidence.
@@ -111,7 +111,7 @@ fn refused(told: &FarMachine) -> Option<Finding> {
     let other = told.view.same_as.as_ref()?;
     let name = &told.view.name;
     let message = format!(
-        "{name} answers as the machine that is shown as {other}: it has two names, or a copy of it was resumed; only \
+        "{name} answers as the machine shown as {other}: it has two names, or a copy of it was resumed; only \
          {other} is shown"
     );
     let evidence = [Evidence::new("machine", name.as_str(), told.view.transport.as_str())];
@@ -285,7 +285,8 @@ mod tests {
         };
         let image = problems(&of(|_| (Some("image"), "store")));
         let [clones, cloned] = image.as_slice() else { panic!("{image:?}") };
-        let starts = "m0, m1, m2, m3, m4, m5 and 294 more have one machine ID and run apart: some are clones";
+        let starts =
+            "m0, m1, m2, m3, m4, m5 and 294 more share one machine ID but run separately: some are clones";
         assert!(clones.starts_with(starts) && cloned == "300 cloned", "{image:?}");
         // A home shared by machines has one state folder for all of them.
         assert_eq!(
@@ -294,7 +295,7 @@ mod tests {
         );
         // A machine without a machine ID cannot be identified.
         let one = problems(&of(|number| (["a", "b", "c"].get(number).copied(), "home"))[..4]);
-        let starts = "m0, m1, m2 and m3 have one machine ID";
+        let starts = "m0, m1, m2 and m3 share one machine ID";
         assert!(one[0].starts_with(starts) && one[1] == "4 cloned", "{one:?}");
         // Containers of one machine run in one boot.
         let containers: Vec<FarMachine> =

@@ -283,11 +283,11 @@ fn health(view: &MachineView) -> SourceHealth {
     };
     let detail = match view.state {
         MachineState::Live | MachineState::Late if view.not_understood > 0 => {
-            format!("tells {} things that this version does not know", view.not_understood)
+            format!("sends {} things that this version does not know", view.not_understood)
         }
         MachineState::Live | MachineState::Late if !view.detail.is_empty() => view.detail.raw().to_owned(),
         MachineState::Live | MachineState::Late => format!("{} windows", view.windows),
-        MachineState::Connecting => "being reached".to_owned(),
+        MachineState::Connecting => "connecting".to_owned(),
         MachineState::Silent | MachineState::Unreached => view.detail.raw().to_owned(),
     };
     SourceHealth { id: format!("{MACHINE}{}", view.name), state, detail: Untrusted::new(detail) }

@@ -117,9 +117,9 @@ fn finding(record: &RecordView, window: &ResumingWindow) -> Finding {
     let who = window.who();
     let says = match window.is_heard {
         true => format!("its process is gone, but the session runs in {who}: do not release"),
-        false => format!(
-            "its process is gone, but the session ran in {who} when that was last seen: do not release"
-        ),
+        false => {
+            format!("its process is gone, but the session was last seen running in {who}: do not release")
+        }
     };
     let sight = Evidence::new("window", who, "its claimtop").dated(window.view.started_at);
     let evidence: Vec<Evidence> = [sight].into_iter().chain(record.all_evidence()).collect();

@@ -53,7 +53,7 @@ pub(crate) fn testify(all: &mut Report, machines: &[FarMachine]) {
     all.findings.retain(|finding| !is_answered(finding));
     let dead = changed.values().filter(|record| record.verdict.state == VerdictState::Dead);
     all.findings.extend(dead.map(|record| {
-        let says = "its own machine has seen its holder end";
+        let says = "its own machine saw the holder end";
         let evidence = record.all_evidence();
         Arc::new(Finding::of_record(Code::DeadHolder, record, says, evidence, Remedy::Release))
     }));
@@ -118,7 +118,7 @@ impl<'a> Witness<'a> {
             return None;
         }
         let window = self.windows().find(|window| window.session_id.as_ref() == Some(session))?;
-        Some(self.alive(format!("sees session {session} run as PID {}", window.pid)))
+        Some(self.alive(format!("sees session {session} running as PID {}", window.pid)))
     }
 
     /// Returns its windows, as long as it is connected.

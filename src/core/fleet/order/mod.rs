@@ -243,7 +243,7 @@ impl OrderReceipt {
 pub fn read_proposal(text: &RawValue) -> Proposal {
     let refused = |why: &str| Obstacle { kind: ErrorKind::Failed, text: why.to_owned() };
     if text.get().len() > MOST_OF_PLAN {
-        return Err(refused("its plan is too large to be shown"));
+        return Err(refused("its plan is too large to show"));
     }
     let read = sanitized(text.get()).and_then(|text| serde_json::from_str::<Proposal>(&text));
     read.unwrap_or_else(|_| Err(refused("its plan cannot be understood: update the older claimtop")))

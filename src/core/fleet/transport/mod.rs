@@ -105,7 +105,7 @@ impl Transport {
             Some(("wsl", name)) => Self::Wsl(name.to_owned()),
             Some((other, _)) => {
                 return Err(format!(
-                    "{other:?} is no transport; there are ssh, docker, podman, devcontainer, kubectl and wsl"
+                    "{other:?} is not a transport; use ssh, docker, podman, devcontainer, kubectl or wsl"
                 ));
             }
             None => Self::Ssh(text.to_owned()),
@@ -136,7 +136,7 @@ impl Transport {
             | Self::Command(_) => vec![target],
         };
         match parts.into_iter().any(is_wrong) {
-            true => Err(format!("{target:?} is no name of a machine")),
+            true => Err(format!("{target:?} is not a machine name")),
             false => Ok(self),
         }
     }

@@ -73,7 +73,7 @@ impl Part {
         };
         let keys = part.keys();
         if keys.iter().any(|key| !is_derived(key)) {
-            return Err(serde::de::Error::custom("it bears a key that claimtop does not make"));
+            return Err(serde::de::Error::custom("it has a key that claimtop never makes"));
         }
         keys.into_iter().for_each(|key| *key = key.on_machine(machine));
         if let Self::Window(window) = &mut part {

@@ -465,7 +465,7 @@ impl<'a> Tokens<'a> {
         Some(name)
     }
 
-    /// Reads the text after `~`: nothing, or a path in the home; otherwise it is another user's.
+    /// Reads the text after `~`: nothing, or a path in the home; otherwise it belongs to another user.
     fn home(&self, text: &mut String) {
         match self.chars.peek() {
             None | Some('/' | ' ' | '\t' | '\r' | '\n' | ';' | '|' | '&' | ')' | '<' | '>') => {

@@ -37,11 +37,11 @@ pub struct Mark {
 #[derive(Debug, thiserror::Error)]
 pub enum Unreadable {
     /// The first line is not a header.
-    #[error("it is no recording of claimtop")]
+    #[error("it is not a claimtop recording")]
     Foreign,
     /// It is of a later version.
     #[error(
-        "it was written by claimtop {claimtop}, a later version (form {version}, and this one reads up to {VERSION})"
+        "it was written by claimtop {claimtop}, a later version (format {version}; this one reads up to {VERSION})"
     )]
     Newer {
         /// The version of its form.
@@ -50,7 +50,7 @@ pub enum Unreadable {
         claimtop: String,
     },
     /// It has not a single look.
-    #[error("it holds no look")]
+    #[error("it holds no snapshot")]
     Empty,
     /// A line is invalid.
     #[error("line {line} is damaged: {message}")]

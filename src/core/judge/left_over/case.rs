@@ -13,7 +13,7 @@ use crate::core::model::{
 };
 
 const BEGAN_LATER: &str = "it began after its window had ended";
-const BEGAN_WHEN: &str = "whether it began before its window ended is not known";
+const BEGAN_WHEN: &str = "it is not known whether it began before its window ended";
 
 /// One process and the context it is judged in.
 pub(super) struct Case<'a> {
@@ -50,7 +50,7 @@ impl Case<'_> {
         match self.death() {
             Some(dead) => evidence.push(dead),
             None => {
-                let why = format!("not all processes were seen, so PID {} may live", self.window_pid);
+                let why = format!("not all processes were seen, so PID {} may be alive", self.window_pid);
                 return doubt(Certainty::Unknown, why, &evidence);
             }
         }
@@ -92,27 +92,31 @@ impl Case<'_> {
             .get(self.window_pid)
             .filter(|window| window.id.start_ticks <= self.process.id.start_ticks && !has_exited(window));
         if window.is_some() {
-            let unused = if self.is_undriven() { "; what started and drove it has ended" } else { "" };
-            return Some(format!("its window, PID {}, lives{unused}", self.window_pid));
+            let unused =
+                if self.is_undriven() { "; the program that started and drove it has ended" } else { "" };
+            return Some(format!("its window, PID {}, is alive{unused}", self.window_pid));
         }
         let is_there =
             |id: ProcessId| table.get(id.pid).is_some_and(|process| process.id == id && !has_exited(process));
         if let Some(outer) = self.trace.seen_below.iter().find(|seen| is_there(seen.id)) {
-            return Some(format!("it was started below {} (PID {}), which lives", outer.agent, outer.id.pid));
+            return Some(format!(
+                "it was started below {} (PID {}), which is alive",
+                outer.agent, outer.id.pid
+            ));
         }
         for by in self.trace.adopted_by.iter().flatten() {
             let goes_on = self.doubts.taken_over.successor_of(self.world, by).is_some();
             if let Some(pid) = self.world.pids_of_session(by).next() {
-                return Some(format!("session {by} has taken its task over, and goes on (PID {pid})"));
+                return Some(format!("session {by} took over its task and is running (PID {pid})"));
             }
             if goes_on {
-                return Some(format!("session {by} has taken its task over, and goes on in the background"));
+                return Some(format!("session {by} took over its task and is running in the background"));
             }
         }
         let session = self.origin.session.as_ref()?;
         let by = self.doubts.taken_over.successor_of(self.world, session)?;
         let pid = by.process.or(by.host).map(|id| format!(" (PID {})", id.pid)).unwrap_or_default();
-        Some(format!("its window was moved to the background, where its session goes on{pid}"))
+        Some(format!("its window was moved to the background, where its session continues{pid}"))
     }
 
     /// Returns whether it is a browser that a program drives, and that program, a server of the window's, has ended.
@@ -125,29 +129,27 @@ impl Case<'_> {
     /// Returns why it cannot be judged.
     fn cannot_be_told(&self) -> Option<String> {
         if self.process.inner_pids() != Some(&[]) {
-            return Some("it runs in another PID namespace, where numbers mean others".to_owned());
+            return Some("it runs in another PID namespace, where PIDs mean other processes".to_owned());
         }
         let host = &self.world.snapshot.host;
         if host.time_namespace != Some(INITIAL_TIME_NAMESPACE) {
-            return Some("in this time namespace starts are other numbers than records say".to_owned());
+            return Some("start times in this time namespace differ from those in records".to_owned());
         }
         if host.pid_namespace != Some(INITIAL_PID_NAMESPACE) && !self.is_known_here() {
             return Some("its window may run outside of this PID namespace".to_owned());
         }
         if self.trace.origin.is_none() {
-            return Some("its environment could not be read, so it may have come through another".to_owned());
+            return Some(
+                "its environment could not be read, so another window may have started it".to_owned(),
+            );
         }
         if let Some(pid) = self.doubts.elsewhere.get(&self.window_pid) {
             let number = self.window_pid;
-            return Some(format!(
-                "PID {pid} has number {number} in another PID namespace, and may be its window"
-            ));
+            return Some(format!("PID {pid} is {number} in another PID namespace, and may be its window"));
         }
         if let Some(pid) = self.doubts.unplaced {
             let number = self.window_pid;
-            return Some(format!(
-                "PID {pid} may have number {number} in another PID namespace, and be its window"
-            ));
+            return Some(format!("PID {pid} may be {number} in another PID namespace, and so its window"));
         }
         if let Some(hidden) = self.doubts.hidden {
             return Some(format!("PID {hidden} could not be read and may run below it"));
@@ -166,27 +168,25 @@ impl Case<'_> {
             return None;
         }
         let Some(adopted_by) = &self.trace.adopted_by else {
-            return Some("whether another session has taken its task over could not be read".to_owned());
+            return Some("could not read whether another session has taken over its task".to_owned());
         };
         let may_go_on = |by: &&Untrusted| self.world.tombstone_of(by).is_none() || self.runs_on(by).is_some();
         if let Some(by) = adopted_by.iter().find(may_go_on) {
-            return Some(format!("session {by} has taken its task over, and may go on"));
+            return Some(format!("session {by} took over its task and may still be running"));
         }
         if let Some(untold) = taken_over.untold {
             return Some(format!(
-                "PID {untold} runs sessions of Claude Code's in the background and may have taken it over"
+                "PID {untold} runs Claude Code sessions in the background and may have taken it over"
             ));
         }
         if self.origin.session.is_none() && taken_over.is_any(self.world) {
-            return Some(
-                "it names no session, and sessions of Claude Code's go on in the background".to_owned(),
-            );
+            return Some("it names no session, and Claude Code sessions run in the background".to_owned());
         }
         if taken_over.of_another(self.world, |moment| self.may_have_ended_after(moment)).is_some() {
             return Some("its window may have been moved to the background with another session".to_owned());
         }
         let daemon = taken_over.daemon.filter(|_| self.settled().next().is_none())?;
-        Some(format!("PID {daemon} may be taking it over: its window is not known to be dead for 2 min"))
+        Some(format!("PID {daemon} may be taking it over: its window may have died less than 2 min ago"))
     }
 
     /// Returns why a process below it may belong to another window, or be needed by another process that started it.
@@ -195,7 +195,7 @@ impl Case<'_> {
         let trace = self.world.trace_of(below.id).filter(|trace| trace.origin.is_some());
         let Some(trace) = trace else {
             return Some(format!(
-                "{} (PID {pid}) below it is another user's, or could not be read",
+                "{} (PID {pid}) below it belongs to another user or could not be read",
                 below.comm
             ));
         };
@@ -203,7 +203,7 @@ impl Case<'_> {
         let is_taken_over =
             |session: &Untrusted| self.doubts.taken_over.successor_of(self.world, session).is_some();
         if session.is_some_and(is_taken_over) {
-            return Some(format!("{} (PID {pid}) below it is of a session in the background", below.comm));
+            return Some(format!("{} (PID {pid}) below it belongs to a background session", below.comm));
         }
         let other = trace.window_pid().filter(|other| *other != self.window_pid)?;
         Some(format!("{} (PID {pid}) below it was started by another window, PID {other}", below.comm))
@@ -256,11 +256,11 @@ impl Case<'_> {
         let table = &self.world.snapshot.processes;
         let multiplexer = ancestry(table, self.process.id.pid).into_iter().find(|one| is_multiplexer(one));
         if let Some(multiplexer) = multiplexer {
-            return Some(format!("{} (PID {}) keeps it", multiplexer.comm, multiplexer.id.pid));
+            return Some(format!("{} (PID {}) keeps its terminal", multiplexer.comm, multiplexer.id.pid));
         }
         match self.origin.multiplexer? {
             Multiplexer::Unnamed => {
-                Some("a terminal multiplexer may have handed the variables on".to_owned())
+                Some("a terminal multiplexer may have passed on the variables".to_owned())
             }
             Multiplexer::Server(pid) => {
                 // Its number may belong to another process now.
@@ -277,7 +277,7 @@ impl Case<'_> {
                     let origin = trace.and_then(|trace| trace.origin.as_ref());
                     origin.is_some_and(|origin| origin.pid.is_none() && origin.session.is_none())
                 });
-                (!is_clean).then(|| format!("tmux (PID {pid}) may have handed the variables on"))
+                (!is_clean).then(|| format!("tmux (PID {pid}) may have passed on the variables"))
             }
         }
     }
@@ -300,13 +300,13 @@ impl Case<'_> {
         self.doubts.unnamed.iter().filter(|(agent, _)| is_older(agent)).find_map(|(agent, trace)| {
             let who = format!("{} (PID {})", agent.comm, agent.id.pid);
             let Some((trace, origin)) = trace.and_then(|trace| Some((trace, trace.origin.as_ref()?))) else {
-                return Some(format!("{who} lives, and could not be read: it may have started it"));
+                return Some(format!("{who} is running but could not be read: it may have started it"));
             };
             let is_from_there = origin.pid == Some(window)
                 || origin.session.is_some() && origin.session == self.origin.session
                 || trace.seen_below.iter().any(|seen| seen.id.pid == window);
             is_from_there
-                .then(|| format!("{who} lives, comes from PID {window} as well, and may have started it"))
+                .then(|| format!("{who} is running, also comes from PID {window}, and may have started it"))
         })
     }
 
@@ -319,7 +319,7 @@ impl Case<'_> {
             Above::Parent(parent) => (parent, "may have started it itself"),
             Above::Unread(parent) => (parent, "could not be read"),
         };
-        Some(format!("{} (PID {}), which it runs below, {why}", parent.comm, parent.id.pid))
+        Some(format!("{} (PID {}) above it {why}", parent.comm, parent.id.pid))
     }
 
     /// Returns why it may have begun after its window ended: a job that an agent gave to `at`, or to the manager of a
@@ -364,7 +364,7 @@ impl Case<'_> {
     fn marks(&self) -> Option<Evidence> {
         let pid = self.process.id.pid;
         if let Some(session) = self.origin.session.as_ref().filter(|id| self.trace.tasks.contains(id)) {
-            let value = format!("it writes a task's output of session {session}");
+            let value = format!("it writes the output of a task of session {session}");
             return Some(Evidence::new("output", value, format!("/proc/{pid}/fd")));
         }
         // The kernel gives no process a number that a group still has, so the group is that window's.
@@ -378,7 +378,7 @@ impl Case<'_> {
     /// Returns an independent fact showing that it came from that window, or that it is unused.
     fn others(&self) -> Option<Evidence> {
         let input = || {
-            let value = "nobody is at the other end of its standard input";
+            let value = "the other end of its standard input is closed";
             Evidence::new("input", value, format!("/proc/{}/fd/0", self.process.id.pid))
         };
         let came = if self.says_so() { self.descent() } else { self.marks() };
@@ -392,7 +392,7 @@ impl Case<'_> {
             return Some("not all processes could be seen".to_owned());
         }
         if let Some(pid) = self.origin.session.as_ref().and_then(|session| self.runs_on(session)) {
-            return Some(format!("PID {pid} goes on with its session, or may do so"));
+            return Some(format!("PID {pid} continues its session, or may do so"));
         }
         if self.is_claudes() && self.origin.session.is_none() {
             return Some("it names no session".to_owned());
@@ -402,20 +402,20 @@ impl Case<'_> {
             return Some(format!("only {fact} whose it is"));
         }
         let Some(started) = world.started_at(self.process) else {
-            return Some("when it began is not known".to_owned());
+            return Some("its start time is not known".to_owned());
         };
         if self.last_sign().is_none_or(|sign| world.is_after(started, sign)) {
             return Some(BEGAN_WHEN.to_owned());
         }
         if self.settled().next().is_none() {
-            return Some("its window is not known to have been dead for 2 min".to_owned());
+            return Some("its window may have died less than 2 min ago".to_owned());
         }
         let was_there = |at| is_played(self.process) || !world.is_after(started, at);
         (!self.settled().any(was_there)).then(|| BEGAN_LATER.to_owned())
     }
 }
 
-/// Returns whether a process keeps terminals for others.
+/// Returns whether a process hosts terminals for other programs.
 fn is_multiplexer(process: &Process) -> bool {
     let comm = process.comm.raw();
     comm.starts_with("tmux") || matches!(comm, "screen" | "SCREEN" | "zellij")

@@ -22,7 +22,7 @@ const KEPT: [(&[&str], &str); 7] = [
             "tmux", "tmux: server", "tmux: client", "screen", "SCREEN", "zellij", "dtach", "abduco",
             "mosh-server", "shpool", "ttyd", "gotty", "tmate",
         ],
-        "keeps terminals for others",
+        "hosts terminals for other programs",
     ),
     (
         &[
@@ -57,14 +57,14 @@ const KEPT: [(&[&str], &str); 7] = [
             "systemd", "init", "supervisord", "runsvdir", "runsv", "s6-svscan", "s6-supervise", "dockerd",
             "containerd", "containerd-shim", "conmon", "podman", "cron", "crond", "atd", "login", "agetty",
         ],
-        "keeps services for others",
+        "runs services for other programs",
     ),
     (
         &[
             "ssh", "sshd", "sshd-session", "sshd-auth", "ssh-agent", "gpg-agent", "sudo", "su", "doas",
             "pkexec", "adb", "watchman",
         ],
-        "serves others by design",
+        "serves other programs by design",
     ),
 ];
 
@@ -82,12 +82,12 @@ pub(crate) fn never_ended(
 ) -> Option<String> {
     let said = |process: &Process, why: &str| format!("{} (PID {}) {why}", process.comm, process.id.pid);
     if trace.origin.as_ref().is_some_and(|origin| origin.is_unit) {
-        return Some(said(process, "is the main process of a unit of systemd: stop the unit"));
+        return Some(said(process, "is the main process of a systemd unit: stop the unit"));
     }
     let is_young = |at| world.snapshot.taken_at.duration_since(at) < YOUNG;
     // A demo shows endings from its first moment.
     if !is_played(process) && world.started_at(process).is_none_or(is_young) {
-        return Some(said(process, "is not known to have run for 2 min"));
+        return Some(said(process, "may have started less than 2 min ago"));
     }
     let tree = || std::iter::once(process).chain(below.iter().copied());
     if let Some(why) = tree().find_map(|one| why_kept(one).map(|why| said(one, why))) {
@@ -95,7 +95,7 @@ pub(crate) fn never_ended(
     }
     let trace_of = |process: &Process| world.trace_of(process.id);
     if let Some(unread) = below.iter().find(|process| trace_of(process).is_none()) {
-        return Some(said(unread, "below it is another user's, or could not be read"));
+        return Some(said(unread, "below it belongs to another user or could not be read"));
     }
     if let Some(why) = tree().find_map(|one| Some(said(one, &hindered(trace_of(one)?.hindrance.as_ref())?))) {
         return Some(why);
@@ -105,23 +105,20 @@ pub(crate) fn never_ended(
     };
     let browser = tree().find(|one| BROWSERS.contains(&one.comm.raw()))?;
     let has_driver = tree().filter_map(trace_of).any(is_driven);
-    (!has_driver).then(|| said(browser, "is a browser, which serves others too"))
+    (!has_driver).then(|| said(browser, "is a browser, which serves other programs too"))
 }
 
 /// Returns why a process is not ended now because of what it is in the middle of; `None` also if that was not read.
 pub(crate) fn hindered(hindrance: Option<&Hindrance>) -> Option<String> {
     match hindrance {
         Some(Hindrance::Nothing) => None,
-        Some(Hindrance::Traced(0)) => Some("is traced by a debugger or the like".to_owned()),
-        Some(Hindrance::Traced(pid)) => Some(format!("is traced by PID {pid}, a debugger or the like")),
+        Some(Hindrance::Traced(0)) => Some("is being traced, perhaps by a debugger".to_owned()),
+        Some(Hindrance::Traced(pid)) => Some(format!("is being traced by PID {pid}, perhaps a debugger")),
         Some(Hindrance::Waiting) => {
-            Some("waits in the kernel: a signal would end it at any later time".to_owned())
+            Some("is blocked in the kernel: a signal could end it much later".to_owned())
         }
-        Some(Hindrance::Locking(path)) => Some(format!("holds a lock of a git repository, {path}")),
-        None => Some(
-            "is not known to be idle: whether it holds a lock of git or is traced could not be read"
-                .to_owned(),
-        ),
+        Some(Hindrance::Locking(path)) => Some(format!("holds a git lock, {path}")),
+        None => Some("may be busy: could not read whether it holds a git lock or is being traced".to_owned()),
     }
 }
 
@@ -129,21 +126,19 @@ pub(crate) fn hindered(hindrance: Option<&Hindrance>) -> Option<String> {
 pub(crate) fn in_use(interaction: Option<Interaction>) -> Option<&'static str> {
     Some(match interaction {
         Some(Interaction::Nothing) => return None,
-        Some(Interaction::Terminals) => "keeps a terminal in which something else runs, and may be in use",
+        Some(Interaction::Terminals) => "hosts a terminal in which something else runs, and may be in use",
         Some(Interaction::Display) => "is connected to a display, and a person may be working with it",
-        Some(Interaction::Bus) => {
-            "is connected to the bus of a session (D-Bus), and a person may be working with it"
-        }
+        Some(Interaction::Bus) => "is connected to a D-Bus session bus, and a person may be working with it",
         Some(Interaction::Machine) => "runs a virtual machine, which may be in use",
         Some(Interaction::Devices) => "reads a keyboard or a mouse, and a person may be working with it",
-        None => "could not be asked whether a person works with it",
+        None => "could not be checked for use by a person",
     })
 }
 
 fn why_kept(process: &Process) -> Option<&'static str> {
     let comm = process.comm.raw();
     if process.inner_pids() != Some(&[]) {
-        return Some("counts in another PID namespace");
+        return Some("is in another PID namespace");
     }
     kept(comm)
 }

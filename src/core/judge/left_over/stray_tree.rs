@@ -30,12 +30,12 @@ fn left_tree(world: &World<'_>, records: &[JudgedRecord], repo: &Repo, stray: &S
     let (certainty, why) = match (inside, maker) {
         (Some(process), _) => (Certainty::Held, format!("PID {} works in it", process.id.pid)),
         (None, Some(maker)) if !is_dead(maker) => {
-            (Certainty::Unknown, "whether its window lives cannot be told".to_owned())
+            (Certainty::Unknown, "it is not known whether its window is alive".to_owned())
         }
         (None, _) if world.snapshot.processes.partial.is_some() => {
             (Certainty::Unknown, "not all processes were seen".to_owned())
         }
-        (None, _) => (Certainty::Guess, "who has a file of it open was not read".to_owned()),
+        (None, _) => (Certainty::Guess, "could not read who has its files open".to_owned()),
     };
     let main = repo.worktrees.first().filter(|main| main.id.is_empty());
     let at = Untrusted::from_path(&stray.path.join(".git"));

@@ -58,10 +58,10 @@ enum Tie {
 impl Tie {
     fn words(self) -> &'static str {
         match self {
-            Self::Lock => "its lock names it",
-            Self::Folder => "it is its window's by the folder that this worked in",
-            Self::Path => "it is its window's by its path, which names the session",
-            Self::Command => "it is its window's by the command that made it, which its transcript has",
+            Self::Lock => "linked to its window by its lock",
+            Self::Folder => "linked to its window by the folder that it worked in",
+            Self::Path => "linked to its window by its path, which names the session",
+            Self::Command => "linked to its window by the command that made it, which is in its transcript",
         }
     }
 }
@@ -180,7 +180,7 @@ impl<'a> Case<'a> {
         let at = |name: &str| Untrusted::from_path(&own.join(name));
         let locked =
             self.tree.locked.as_ref().map(|reason| Evidence::new("lock", reason.clone(), at("locked")));
-        let gone = self.tree.is_gone.then(|| Evidence::new("folder", "it has gone", at("gitdir")));
+        let gone = self.tree.is_gone.then(|| Evidence::new("folder", "it is gone", at("gitdir")));
         let commits = made.filter(|made| made.has_no_commit);
         let commits = commits.map(|_| Evidence::new("commits", "its head never moved", at("logs/HEAD")));
         let merged = made.filter(|made| made.is_at_main);
@@ -199,20 +199,20 @@ impl<'a> Case<'a> {
         let guess = |why: &str| Err((Certainty::Guess, why.to_owned()));
         let Some(made) = self.tree.made.as_ref() else {
             return guess(&match tie {
-                Some(tie) => format!("{}; who works in it was not read", tie.words()),
-                None => "nothing says that an agent made it".to_owned(),
+                Some(tie) => format!("{}; could not determine who is working in it", tie.words()),
+                None => "there is no sign that an agent made it".to_owned(),
             });
         };
         let Some(users) = made.users.as_ref().filter(|_| self.tree.exists || self.tree.is_gone) else {
-            return guess("who works in it was not read");
+            return guess("could not determine who is working in it");
         };
         if let Some(pid) = users.unread.first() {
-            return guess(&format!("PID {pid} may not be looked at, and may work in it"));
+            return guess(&format!("PID {pid} cannot be inspected and may be working in it"));
         }
         match (lock, tie) {
             (Some(_), _) => Ok(()),
             (None, Some(tie)) => Err((Certainty::Strong, tie.words().to_owned())),
-            (None, None) => guess("nothing says which window made it"),
+            (None, None) => guess("it is not known which window made it"),
         }
     }
 
@@ -222,14 +222,14 @@ impl<'a> Case<'a> {
         let mut judged = [lock, maker].into_iter().flatten();
         if let Some(alive) = judged.find(|judged| judged.verdict.state == VerdictState::Alive) {
             let pid = alive.window_pid.or(alive.pid()).map(|pid| format!(", PID {pid},")).unwrap_or_default();
-            return held(format!("its window{pid} lives"));
+            return held(format!("its window{pid} is alive"));
         }
         let session = maker.and_then(|judged| judged.session_id.as_ref());
         let runs_on = |window: &&WindowView| {
             session.is_some() && window.session.as_ref().map(|session| &session.id) == session
         };
         if let Some(window) = self.windows.iter().find(runs_on) {
-            return held(format!("its session goes on as PID {}", window.pid));
+            return held(format!("its session continues as PID {}", window.pid));
         }
         match self.inside().next() {
             Some(pid) => held(format!("PID {pid} works in it")),
@@ -258,10 +258,10 @@ impl<'a> Case<'a> {
     fn cannot_be_told(&self, lock: Option<&JudgedRecord>, maker: Option<&JudgedRecord>) -> Result<(), Doubt> {
         let unknown = |why: String| Err((Certainty::Unknown, why));
         if self.tree.locked.is_some() && lock.is_none_or(|lock| lock.verdict.state != VerdictState::Dead) {
-            return unknown("whoever locked it may live".to_owned());
+            return unknown("the process that locked it may be alive".to_owned());
         }
         if maker.is_some_and(|maker| maker.verdict.state != VerdictState::Dead) {
-            return unknown("whether its window lives cannot be told".to_owned());
+            return unknown("it is not known whether its window is alive".to_owned());
         }
         if self.world.snapshot.processes.partial.is_some() {
             return unknown("not all processes were seen".to_owned());

@@ -24,7 +24,7 @@ pub(crate) fn absent(
 ) -> Option<Answer> {
     match world.snapshot.processes.absence(pid) {
         Absence::Unreadable => {
-            trail.add("process", "there, but it may not be read", "/proc");
+            trail.add("process", "present, but cannot be read", "/proc");
             return unknown(Reason::NoPermission);
         }
         Absence::Unproven(why) => {
@@ -191,7 +191,7 @@ fn in_other_namespace(holder: &Holder, pid: u32, world: &World<'_>, trail: &mut 
     }
     trail.add(
         "namespace",
-        "claimtop is not in the machine's first PID namespace; the number may count in another one",
+        "claimtop is not in the machine's first PID namespace; the PID may be from another one",
         "/proc/self/ns/pid",
     );
     unknown(Reason::OtherNamespace)
@@ -260,7 +260,7 @@ fn was_seen_as_agent(record: &Record, pid: u32, world: &World<'_>, trail: &mut T
     if let Some(note) = noted {
         trail.add_from(
             "role",
-            "the agent's own hook named this PID, and it was there at the last write",
+            "the agent's own hook named this PID, which existed at the last write",
             note.source(),
         );
         return true;

@@ -41,7 +41,7 @@ fn by_boot(record: &Record, holder: &Holder, world: &World<'_>, trail: &mut Trai
     }
     trail.add("this boot", boot, "/proc/sys/kernel/random/boot_id");
     if holder_may_live_here(holder, world) {
-        let value = "another than this one, and yet a process here has that PID and start, or may have them: a \
+        let value = "not this one, yet a process here has, or may have, that PID and start: a \
                      container can have a boot ID of its own";
         trail.add("other boot", value, "/proc");
         return unknown(Reason::OtherNamespace);
@@ -49,7 +49,7 @@ fn by_boot(record: &Record, holder: &Holder, world: &World<'_>, trail: &mut Trai
     if is_before_boot(record, world, trail) {
         return dead(Reason::OtherBoot);
     }
-    let value = "another than this one, but the record may have been written since this machine booted: by a \
+    let value = "not this one, but the record may have been written since this machine booted: by a \
                  container, or by a machine of the same name";
     trail.add("other boot", value, "file time and boot clock");
     unknown(Reason::OtherHost)
@@ -85,13 +85,13 @@ fn by_domain(record: &Record, holder: &Holder, world: &World<'_>, trail: &mut Tr
         Home::Elsewhere => {
             trail.add(
                 "pid domain",
-                "the PID counts on another machine, or it is not said on which",
+                "the PID is from another machine, or the record does not name one",
                 "record",
             );
             unknown(Reason::OtherHost)
         }
         Home::OtherNamespace => {
-            trail.add("pid domain", "the PID counts in another PID namespace of this machine: a container, or one before the last start", "record");
+            trail.add("pid domain", "the PID is from another PID namespace of this machine: a container, or one before its last start", "record");
             let pid = holder.pid.as_ref().and_then(|pid| pid.valid());
             // A living process is not dead, however old the file claims it to be.
             if let Some(answer) = pid.and_then(|pid| named_elsewhere(holder, pid, world, trail)) {
@@ -106,7 +106,7 @@ fn by_domain(record: &Record, holder: &Holder, world: &World<'_>, trail: &mut Tr
         Home::Here => {
             trail.add(
                 "file system",
-                "shared between machines: that no process here matches proves nothing",
+                "shared between machines: no matching process here proves nothing",
                 "statfs",
             );
             if is_the_process(holder, world) {
@@ -127,11 +127,7 @@ pub(crate) fn of_this_mac(record: &Record, answer: Answer, world: &World<'_>, tr
     if pid.is_some_and(|pid| seen(pid, holder, world)) {
         return answer;
     }
-    trail.add(
-        "machine",
-        "the record does not say of which Mac it is; its home may be synchronised",
-        "record",
-    );
+    trail.add("machine", "the record does not name its Mac; its home may be synchronised", "record");
     Answer(VerdictState::Unknown, Reason::OtherHost)
 }
 

@@ -16,7 +16,7 @@ use crate::core::model::{Binding, Evidence, Holder, Process, Reason, Record, Rol
 
 /// Decides on a PID that its process had before the recorded one began.
 fn counts_elsewhere(trail: &mut Trail) -> Option<Answer> {
-    let value = "the PID was this process's before the recorded one began, so it counts elsewhere";
+    let value = "this process had the PID before the recorded start, so the PID is from elsewhere";
     trail.add_other_namespace(value, "start ticks");
     unknown(Reason::OtherNamespace)
 }
@@ -62,7 +62,7 @@ fn held(record: &Record, world: &World<'_>, trail: &mut Trail) -> Option<Answer>
     let Some(process) = process else {
         trail.add(
             "lock",
-            format!("held a moment ago by PID {pid}, which may have left it to a child"),
+            format!("held a moment ago by PID {pid}, which may have passed it to a child"),
             source,
         );
         return unknown(Reason::ProcessPresent);
@@ -104,7 +104,7 @@ pub(crate) fn present(
                 return unknown(Reason::OtherNamespace);
             };
             if !is_same && process.id.pid != pid {
-                let value = "the PID is that of one of its threads, and a start is the process's own";
+                let value = "the PID is a thread's, but the start is the process's";
                 trail.add_from("thread", value, source);
                 return unknown(Reason::ProcessPresent);
             }
@@ -174,7 +174,7 @@ fn has_start(
     let clock = "/proc/<pid>/ns/time";
     match &process.details {
         Some(details) if !details.has_unread_clock => {
-            trail.add("other clock", "the process counts in another time namespace", clock);
+            trail.add("other clock", "the process is in another time namespace", clock);
             return None;
         }
         Some(details) if details.is_kernels || is_untouched_since_boot(record, world) => return Some(false),
@@ -184,7 +184,7 @@ fn has_start(
         }
         Some(_) | None => {}
     }
-    let unread = "the process may count in another time namespace: that may not be read";
+    let unread = "the process may be in another time namespace, which cannot be read";
     trail.add("other clock", unread, clock);
     None
 }
@@ -226,7 +226,7 @@ fn born_beside(
     trail: &mut Trail,
 ) -> Birth {
     if let Some(start) = holder.local_start() {
-        let value = format!("{}: in some time zone it is that of this process", in_local_time(start));
+        let value = format!("{}: the start of this process in some time zone", in_local_time(start));
         trail.add("recorded start", value, "record");
     }
     born(record, process, world, trail)
@@ -264,7 +264,7 @@ fn born(record: &Record, process: &Process, world: &World<'_>, trail: &mut Trail
     }
     if born != Birth::Before {
         let started = world.snapshot.host.wall_clock(process.id.start_ticks);
-        let started = started.map_or_else(|| "after now".to_owned(), |at| at.to_string());
+        let started = started.map_or_else(|| "in the future".to_owned(), |at| at.to_string());
         trail.add("process start", started, "start tick and boot time");
         trail.add("last write", record.written_at.to_string(), "file time");
     }
@@ -276,7 +276,7 @@ fn born(record: &Record, process: &Process, world: &World<'_>, trail: &mut Trail
     if born == Birth::Unclear && !record.medium().is_this_machines() {
         trail.add(
             "file system",
-            "on a network, shared or carried about: its times may be by another machine's clock",
+            "networked, shared or removable: its times may be another machine's",
             "statfs",
         );
     }

@@ -21,7 +21,7 @@ pub(crate) fn by_possible_owners(record: &Record, world: &World<'_>, trail: &mut
         return answer;
     }
     if let Some(title) = unknown_agent(record, world) {
-        let value = format!("{title} runs this session, and claimtop does not know how its processes look");
+        let value = format!("{title} runs this session, and claimtop cannot recognize its processes");
         trail.add("agent", value, "record");
         return Answer(VerdictState::Unknown, open);
     }

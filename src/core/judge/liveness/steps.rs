@@ -65,7 +65,7 @@ pub(crate) fn spared(answer: Answer, record: &Record, world: &World<'_>, trail: 
         (VerdictState::Dead, Some(reason)) => {
             trail.add(
                 "binding",
-                "the session may be run where it cannot be seen from here",
+                "the session may be running where it cannot be seen from here",
                 "claimtop's own notes",
             );
             Answer(VerdictState::Unknown, reason)

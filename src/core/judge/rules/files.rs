@@ -65,7 +65,7 @@ fn of_source(source: &SourceHealth) -> Option<Finding> {
 
 fn partial(facts: &Facts<'_>) -> Option<Finding> {
     let why = facts.world.snapshot.processes.partial.as_ref()?;
-    let message = format!("not all processes can be seen ({why}): what cannot be seen is never called dead");
+    let message = format!("not all processes can be seen ({why}): an unseen process is never called dead");
     let evidence = Evidence::new("process scan", why.as_str(), "/proc");
     Some(Finding::new(
         Code::PartialScan,

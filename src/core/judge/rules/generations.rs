@@ -50,10 +50,10 @@ fn tell_global(judged: &JudgedRecord, facts: &Facts<'_>) -> Finding {
         0 => format!("{title}: the machine-wide legacy file has no owner; the next window would inherit it"),
         1 => format!(
             "{title}: the machine-wide legacy file was written before the only window that could adopt it \
-             started: whose it was cannot be told, and that window would inherit it"
+             started: its owner is unknown, and that window would inherit it"
         ),
         n => format!(
-            "{title}: the machine-wide legacy file could be any of {n} windows'; the first to look adopts it"
+            "{title}: the machine-wide legacy file could belong to any of {n} windows; the first to look adopts it"
         ),
     };
     Finding::new(Code::AmbiguousLegacy, subjects, message, evidence, Remedy::Park)

@@ -203,8 +203,8 @@ fn lone(judged: &JudgedRecord, facts: &Facts<'_>) -> Option<Finding> {
     let server = holding_server(&judged.record, facts.world)?;
     let pid = server.id.pid;
     let says = format!(
-        "{} (PID {pid}) holds its lock, and whoever started that is gone: nobody else can open the session until it ends; if \
-         nobody uses it, kill {pid}",
+        "{} (PID {pid}) holds its lock, and the process that started it is gone: no one else can open the session until it ends; if \
+         it is unused, kill {pid}",
         server.comm
     );
     Some(Finding::of_record(Code::LeftOverProcess, judged, says, judged.all_evidence(), Remedy::None))
@@ -223,7 +223,7 @@ fn blocking(judged: &JudgedRecord, facts: &Facts<'_>) -> Option<Finding> {
         return None;
     }
     let known = judged.verdict.evidence.last().map_or_else(String::new, |fact| format!(": {}", fact.value));
-    let says = format!("keeps git from writing for {} min, and may be nobody's{known}", age.as_mins());
+    let says = format!("has kept git from writing for {} min, and may have no holder{known}", age.as_mins());
     let may_be_released = judged.verdict.reason == Reason::NoPid;
     let remedy = if may_be_released { Remedy::Release } else { Remedy::None };
     Some(Finding::of_record(Code::BlockingLock, judged, says, judged.verdict.evidence.clone(), remedy))

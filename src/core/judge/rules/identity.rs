@@ -65,7 +65,7 @@ fn tell_shared(
         .chain(holders.values().filter_map(|(_, key)| key.clone()));
     let evidence: Vec<Evidence> = holders.values().map(|(evidence, _)| evidence.clone()).collect();
     let message = format!(
-        "{} run one session, {session}: both write its transcript; close one, or start it anew without --resume",
+        "{} run one session, {session}: both write its transcript; close one, or restart it without --resume",
         listed(&names)
     );
     Finding::new(Code::SharedSessionId, subjects, message, evidence, Remedy::None)
@@ -91,7 +91,7 @@ fn tell_context(id: &Untrusted, sharing: &[&WindowView]) -> Finding {
         Some(ContextSource::AgentPid | ContextSource::Terminal | ContextSource::ParentPid) | None => "",
     };
     let message = format!(
-        "{} have one context ID, {id}{how}: they read and write one record; unset it in one of them",
+        "{} share one context ID, {id}{how}: they read and write one record; unset it in one of them",
         listed(&names)
     );
     let mut evidence: Vec<Evidence> = sharing.iter().map(|window| window_evidence(window)).collect();
@@ -118,7 +118,7 @@ fn shared_terminal(facts: &Facts<'_>) -> Vec<Finding> {
     shared
         .map(|((_, terminal), sharing)| {
             let message = format!(
-                "{} have one terminal ID, {terminal}: a window that looks itself up by it can get the other's identity",
+                "{} share one terminal ID, {terminal}: a window that looks itself up by it can get the other's identity",
                 count(sharing.len(), "unreleased record")
             );
             let subjects = sharing.iter().map(|judged| judged.key.clone());

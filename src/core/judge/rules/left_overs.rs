@@ -50,7 +50,7 @@ fn transcript_ends(work: &Work, facts: &Facts<'_>) -> Option<Finding> {
     }
     let entry = facts.records.iter().find(|judged| judged.session_id.as_ref() == Some(&work.session))?;
     let says = format!(
-        "its transcript {}, and the copies of its edits with it; they are uncommitted",
+        "its transcript {}, with the copies of its uncommitted edits",
         ends(work.written_at, facts.world.snapshot.taken_at)?
     );
     Some(Finding::of_record(Code::DeletionAhead, entry, says, [entry.evidence()], Remedy::None))
@@ -61,8 +61,8 @@ fn ends(last: Timestamp, now: Timestamp) -> Option<String> {
     let at = last.checked_add(KEPT_FOR).ok()?;
     let left = at.duration_since(now);
     (left <= SOON).then(|| match left.as_hours() {
-        ..=0 => "is deleted by the next clean-up of Claude Code, which keeps such for 30 days".to_owned(),
-        hours => format!("is deleted by Claude Code's clean-up in {hours} h, which keeps such for 30 days"),
+        ..=0 => "will be deleted by Claude Code's next clean-up (30 days after last use)".to_owned(),
+        hours => format!("will be deleted by Claude Code's clean-up in {hours} h (30 days after last use)"),
     })
 }
 
@@ -78,7 +78,7 @@ fn finding(one: &LeftOver) -> Finding {
     let agent = one.agent.as_ref().map_or("a window", |agent| agent.raw());
     let window = one.window_pid.map(|pid| format!(" (PID {pid})")).unwrap_or_default();
     let doubt = if one.why.is_empty() { String::new() } else { format!("; {}", one.why) };
-    let says = format!("PID {}{more}{keeps} runs on after {agent}{window} that started it{doubt}", one.pid);
+    let says = format!("PID {}{more}{keeps} outlived {agent}{window}, which started it{doubt}", one.pid);
     // A command line that begins with a path is not one.
     let message = Sentence::from(format!("{}: {says}", one.command));
     let remedy = if one.refused.is_some() { Remedy::None } else { Remedy::Stop };

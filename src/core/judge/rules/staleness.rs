@@ -154,9 +154,7 @@ fn tell_flood(format: Format, is_helpers: bool, records: &[&JudgedRecord]) -> Fi
     let name = format.name();
     let message = match is_helpers {
         true => format!("{number} of {name} name PIDs that are gone: a new record for every shell or call"),
-        false => format!(
-            "{number} of {name} are held by nobody who is known: its own system does not take them away"
-        ),
+        false => format!("{number} of {name} have no known holder: its own system does not remove them"),
     };
     let subjects = records.iter().map(|judged| judged.key.clone());
     let evidence: Vec<Evidence> = records.iter().take(5).map(|judged| judged.evidence()).collect();
@@ -208,7 +206,7 @@ fn no_record<'a>(facts: &'a Facts<'a>) -> impl Iterator<Item = Finding> + 'a {
         let unread =
             config.or_else(|| Some(format!("its own home, {}, was not read", unread_home(window, facts)?)));
         let why = unread
-            .unwrap_or_else(|| "a window at the trust question, or an agent that writes none".to_owned());
+            .unwrap_or_else(|| "a window at the trust prompt, or an agent that writes no records".to_owned());
         let message = format!("{}: no system has a record of it ({why})", window_name(window));
         Finding::new(Code::NoRecord, [window.key.clone()], message, [window_evidence(window)], Remedy::None)
     })

@@ -14,16 +14,16 @@ pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Findings<'_>) {
 
 fn finding(one: &UnfinishedAction, processes: &ProcessTable) -> Option<Finding> {
     let how = match one.end {
-        Halfway::CutOff => "was cut off".to_owned(),
+        Halfway::CutOff => "was interrupted".to_owned(),
         Halfway::AtWork(pid) => held_up(pid, processes)?,
-        Halfway::Stuck => "got stuck, and what it took is parked".to_owned(),
-        Halfway::LeftParked => "was not done, and something of it is parked all the same".to_owned(),
+        Halfway::Stuck => "got stuck; the files it took are parked".to_owned(),
+        Halfway::LeftParked => "was not done, but left something parked".to_owned(),
     };
     let missing: Vec<String> = one.missing.iter().map(|path| path.text().to_string()).collect();
     let where_it_is = match missing.len() {
         0 => String::new(),
-        1 => format!("; {} is parked, and nothing is in its place", listed(&missing)),
-        _ => format!("; {} are parked, and nothing is in their places", listed(&missing)),
+        1 => format!("; {} is parked, and its place is empty", listed(&missing)),
+        _ => format!("; {} are parked, and their places are empty", listed(&missing)),
     };
     let message = format!("entry {} ({}) {how}{where_it_is}", one.entry, one.title);
     let began = Evidence::new("journal", format!("entry {} was begun", one.entry), "journal.jsonl");
@@ -37,5 +37,5 @@ fn finding(one: &UnfinishedAction, processes: &ProcessTable) -> Option<Finding> 
 fn held_up(pid: u32, processes: &ProcessTable) -> Option<String> {
     let state = processes.get(pid)?.state;
     (state == ProcessState::Stopped)
-        .then(|| format!("is held up: claimtop, PID {pid}, is stopped in the middle of it"))
+        .then(|| format!("is blocked: claimtop, PID {pid}, is stopped in the middle of it"))
 }

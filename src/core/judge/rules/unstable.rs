@@ -83,7 +83,7 @@ fn finding(window: &WindowView, records: &[&JudgedRecord]) -> Finding {
         gone => format!(" ({gone} of them are gone; no other living window can have written those)"),
     };
     let message = format!(
-        "{} has {} under the PIDs of its shells{whose}: every call finds another context ID",
+        "{} has {} under the PIDs of its shells{whose}: every call gets a new context ID",
         window_name(window),
         count(records.len(), "record")
     );

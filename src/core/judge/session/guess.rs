@@ -16,7 +16,7 @@ pub(super) fn guessed(window: &Window<'_>, world: &World<'_>) -> Option<SessionV
         (newest, "the newest session of this folder, written since the window started")
     } else {
         let only = Beginnings { windows: &windows, files, world }.only(window)?;
-        (only, "the one session of this folder that no other window can have begun")
+        (only, "the only session of this folder that no other window can have begun")
     };
     let evidence = Evidence::new("folder", says, found.path.text().clone()).dated(found.written_at);
     Some(SessionView { id: found.session.clone(), strength: Strength::Guess, evidence })

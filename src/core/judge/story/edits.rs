@@ -37,11 +37,10 @@ pub(crate) fn overlapping(scene: &Scene<'_>) -> Option<Story> {
     let (first, last) = (window_name(earlier), window_name(later));
     let written = mine.at.max(its.at);
     let was_told = warnings(later, earlier).any(|warning| Some(warning.at) < written);
-    let although =
-        if was_told { format!(" although it had been told of {first}'s edits") } else { String::new() };
+    let although = if was_told { format!(" despite a warning about {first}'s edits") } else { String::new() };
     let told = format!(
-        "{last} wrote {} last{although}, without a commit in between: whether that took in or undid what {first} had \
-         written is not known; {UNSEEN}",
+        "{last} wrote {} last{although}, without a commit in between: it may have kept or undone what {first} had \
+         written; {UNSEEN}",
         mine.path
     );
     let tree = scene.facts.world.worktree_of(Path::new(mine.path.raw()));
@@ -49,14 +48,12 @@ pub(crate) fn overlapping(scene: &Scene<'_>) -> Option<Story> {
         Some(_) => (
             Cause::SharedWorktree,
             later,
-            format!("let {last} pause, commit or stash what {first} has done, then let {last} go on"),
+            format!("pause {last}, commit or stash the work of {first}, then let {last} continue"),
         ),
         None => (
             Cause::SharedFolder,
             earlier,
-            format!(
-                "let {first} pause until {last} has finished, then look whether its edits are still there"
-            ),
+            format!("pause {first} until {last} has finished, then check that its edits are still there"),
         ),
     };
     let would_change = "a commit after the later edit, or one of the sessions ended";

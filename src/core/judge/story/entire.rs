@@ -37,14 +37,14 @@ pub(crate) fn lost(scene: &Scene<'_>) -> Option<Story> {
     let names: Vec<String> = others.iter().map(|other| session_name(other)).collect();
     let who = if names.is_empty() { "another session of this tree".to_owned() } else { listed(&names) };
     let told = format!(
-        "all sessions of one commit and tree share {branch}, and entire deletes it with a commit that takes the checkpoints \
-         of one: that of {who} took it from {}",
+        "all sessions of one commit and tree share {branch}, and entire deletes it when a commit takes the checkpoints \
+         of one: the commit of {who} deleted it for {}",
         session_name(judged)
     );
     let ending = Ending::new(
         Cause::BranchDeleted,
         format!(
-            "run the command before the next commit in this tree: it makes {branch} again of the newest lost checkpoint of {}",
+            "run the command before the next commit in this tree: it recreates {branch} from the newest lost checkpoint of {}",
             session_name(judged)
         ),
         format!("{branch} among git's branches, or no checkpoint in {}", file_name(judged)),

@@ -26,8 +26,8 @@ pub(crate) fn shared_session(scene: &Scene<'_>) -> Option<Story> {
     let pids: Vec<String> = scene.windows.iter().map(|window| format!("PID {}", window.pid)).collect();
     let ending = Ending::new(
         cause,
-        format!("close {later}, or start it anew without the session's ID"),
-        format!("all but one of {} gone: then the session is that one's alone", listed(&pids)),
+        format!("close {later}, or restart it without the session's ID"),
+        format!("all but one of {} gone: then only that one runs the session", listed(&pids)),
     );
     let story = chain.end(ending, so(told, all_windows(&scene.windows)))?;
     Some(Story { yields: vec![last.key.clone()], ..story })
@@ -45,8 +45,9 @@ impl Scene<'_> {
             None => format!("session {}", last.session_id.as_ref()?),
         };
         if self.argument(last, &["--session-id"]).is_some() {
-            let told =
-                format!("{later} was started with an ID that was in use: {session} ran in {earlier} already");
+            let told = format!(
+                "{later} was started with an ID that was in use: {session} was already running in {earlier}"
+            );
             return Some((Cause::SessionIdInUse, told));
         }
         let of_last = |judged: &&&JudgedRecord| judged.record.pid() == Some(last.pid);
@@ -95,11 +96,11 @@ pub(crate) fn shared_context(scene: &Scene<'_>) -> Option<Story> {
         chain.saw(window.started_at, told, [Evidence::new(CONTEXT_VARIABLE, id.value.clone(), source)]);
     }
     let names: Vec<String> = scene.windows.iter().map(|window| window_name(window)).collect();
-    let told = format!("{} were handed one ID and read and write one record", listed(&names));
+    let told = format!("{} were given one ID, and read and write one record", listed(&names));
     let ending = Ending::new(
         Cause::SharedEnvironment,
-        format!("unset {CONTEXT_VARIABLE} where it is exported, and start one of them anew"),
-        format!("another {CONTEXT_VARIABLE} in the environment of one of them"),
+        format!("unset {CONTEXT_VARIABLE} where it is exported, and restart one of them"),
+        format!("a different {CONTEXT_VARIABLE} in the environment of one of them"),
     );
     chain.end(ending, so(told, all_windows(&scene.windows)))
 }
@@ -116,7 +117,7 @@ pub(crate) fn shared_terminal(scene: &Scene<'_>) -> Option<Story> {
     }
     let is_weak = scene.records.iter().any(|judged| is_weak(judged));
     let words = scene.records.first()?.record.detail.terminal();
-    let words = words.map_or_else(|| "no conversation's own".to_owned(), Untrusted::shown);
+    let words = words.map_or_else(|| "not one conversation's own".to_owned(), Untrusted::shown);
     let (cause, told) = if is_weak {
         let told = format!(
             "{terminal} is {words}: every conversation behind it looks itself up by the same ID and finds the others' records"
@@ -161,7 +162,7 @@ fn inherited_by_name(scene: &Scene<'_>, window: &WindowView, judged: &JudgedReco
         let put = format!("{file} was put in its place, or moved, with the time of its last write kept");
         chain.saw(put_at, put, [judged.evidence()]);
         let told = format!(
-            "{name} was there by then: an older record was most likely taken over for it, and it carries that session{carried}"
+            "{name} already existed: an older record was most likely taken over for it, and it carries that session{carried}"
         );
         let advice =
             format!("park {file} if that session is not the window's own; it then makes a record of its own");
@@ -190,7 +191,7 @@ fn inherited_by_terminal(scene: &Scene<'_>, window: &WindowView, marker: &Judged
         let scan = Evidence::new("pid", format!("{pid} no longer runs"), "/proc");
         chain.concluded(
             Some(at),
-            format!("the session's own process, PID {pid}, ended after this sign of it, the last"),
+            format!("the session's own process, PID {pid}, ended after this last sign of it"),
             [scan, file.evidence()],
         );
     }
@@ -212,17 +213,15 @@ fn inherited_by_terminal(scene: &Scene<'_>, window: &WindowView, marker: &Judged
         [marker.evidence()],
     );
     let (cause, how) = match (is_weak(file), terminal) {
-        (true, Some(id)) => (
-            Cause::PortOnlyTerminal,
-            format!("the hook matched {id}, which is no more than what all windows there share"),
-        ),
-        (false, Some(id)) => (
-            Cause::DeadInheritance,
-            format!("the hook matched terminal ID {id} of a record that nobody had released"),
-        ),
+        (true, Some(id)) => {
+            (Cause::PortOnlyTerminal, format!("the hook matched {id}, which all windows there share"))
+        }
+        (false, Some(id)) => {
+            (Cause::DeadInheritance, format!("the hook matched terminal ID {id} of an unreleased record"))
+        }
         (_, None) => (
             Cause::AdoptedByConflict,
-            "the database answered that the identity was taken, and the client took that session over"
+            "the database answered that the identity was taken, and the client took over that session"
                 .to_owned(),
         ),
     };
@@ -231,7 +230,7 @@ fn inherited_by_terminal(scene: &Scene<'_>, window: &WindowView, marker: &Judged
     let ending = Ending::new(
         cause,
         format!(
-            "park {}, {} {}, then start {} anew: it gets a session of its own",
+            "park {}, {} {}, then restart {}: it gets a session of its own",
             file_name(marker),
             if file.record.location.path().is_some() { "park" } else { "release" },
             file_name(file),

@@ -42,7 +42,7 @@ fn split_sessions(scene: &Scene<'_>) -> Option<Story> {
     };
     let left_names: Vec<String> = left.iter().map(|judged| session_name(judged)).collect();
     let told = format!(
-        "{} went on to {now} (resume and /clear keep the PID; {names}), and nobody ended {}",
+        "{} moved on to {now} (resume and /clear keep the PID; {names}) without ending {}",
         window_name(window),
         listed(&left_names)
     );
@@ -86,7 +86,7 @@ fn split_pointer(scene: &Scene<'_>, pointer: &JudgedRecord) -> Option<Story> {
     };
     let ending = Ending::new(
         cause,
-        "let nothing look itself up by this pointer; the next start of a session here writes it anew",
+        "do not look up anything by this pointer; the next session to start here rewrites it",
         format!("a living marker or tick of session {session}"),
     );
     chain.end(ending, so(told, all_evidence(&scene.records)))
@@ -109,13 +109,13 @@ fn split_marker(scene: &Scene<'_>) -> Option<Story> {
         [evidence.clone()],
     );
     let told = format!(
-        "{} went on to session {own} (resume or /clear keep the PID), and {} was not written again",
+        "{} moved on to session {own} (resume or /clear keep the PID), and {} was not written again",
         window_name(window),
         file_name(judged)
     );
     let ending = Ending::new(
         Cause::ResumedSession,
-        format!("trust the registry; park {} if its system goes on with the old session", file_name(judged)),
+        format!("trust the registry; park {} if its system keeps using the old session", file_name(judged)),
         format!("{} written again with session {own}", file_name(judged)),
     );
     chain.end(ending, so(told, [evidence, judged.evidence()]))
@@ -179,25 +179,25 @@ pub(crate) fn wrong_pid(scene: &Scene<'_>) -> Option<Story> {
         && window.started_at.is_some_and(|start| scene.facts.world.is_after(start, began_at(judged)));
     let (cause, told) = if is_handed_on {
         let told = format!(
-            "PID {pid} was of an earlier window, and {} took its session over as if it were new",
+            "PID {pid} was an earlier window's, and {} took over its session as if it were new",
             window_name(window)
         );
         (Cause::DeadInheritance, told)
     } else if is_own || judged.verdict.state == VerdictState::Dead {
         let told = format!(
-            "{} was resumed: PID {pid} is gone and {} goes on with it",
+            "{} was resumed: PID {pid} is gone and {} continues it",
             session_name(judged),
             window_name(window)
         );
         (Cause::ResumedSession, told)
     } else {
-        let told = format!("PID {pid} was a helper's of {}, and helpers end", window_name(window));
+        let told = format!("PID {pid} was a short-lived helper of {}", window_name(window));
         (Cause::PpidFallback, told)
     };
     let ending = Ending::new(
         cause,
         if is_handed_on {
-            "do not release it before the inherited record is put right"
+            "do not release it before the inherited record is corrected"
         } else {
             "do not release it: the session is running"
         },
@@ -217,11 +217,10 @@ pub(crate) fn unknown_session(scene: &Scene<'_>) -> Option<Story> {
         format!("{} was written for {title} without a usable session ID", file_name(judged)),
         [judged.evidence()],
     );
-    let told =
-        format!("every event that is looked up through {} is filed under no session", file_name(judged));
+    let told = format!("events looked up through {} are filed under no session", file_name(judged));
     let ending = Ending::new(
         Cause::UnknownId,
-        "start the session anew: the next start writes the ID; then park what was filed under it",
+        "restart the session, which writes the ID; then park what was filed under it",
         format!("a session ID in {}", file_name(judged)),
     );
     chain.end(ending, so(told, [judged.evidence()]))
@@ -240,11 +239,11 @@ pub(crate) fn ambiguous(scene: &Scene<'_>) -> Option<Story> {
     } else {
         format!("the first of {} to look", listed(&heirs))
     };
-    let told = format!("{who} adopts {} and with it a stranger's {}", file_name(judged), judged.record.title);
+    let told = format!("{who} adopts {}, and with it another's {}", file_name(judged), judged.record.title);
     let ending = Ending::new(
         Cause::GlobalLegacy,
         format!("park {} before another window starts", file_name(judged)),
-        "a record of its own in every window: then nobody adopts it",
+        "a record of its own in every window: then no window adopts it",
     );
     let evidence: Vec<Evidence> =
         [judged.evidence()].into_iter().chain(all_windows(&scene.windows)).collect();

@@ -119,7 +119,7 @@ fn commits(sessions: &[&JudgedRecord]) -> (Cause, String) {
             format!("checkpoint {id} was given to more than one session of this tree"),
         );
     }
-    let told = "entire looks for the session of a commit by its tree, and several run in this one: a commit of one can become the other's checkpoint";
+    let told = "entire finds the session of a commit by its tree, and several run in this one: a commit by one can become the other's checkpoint";
     (Cause::SharedWorktree, told.to_owned())
 }
 
@@ -135,14 +135,14 @@ pub(crate) fn overlapping(scene: &Scene<'_>) -> Option<Story> {
     let (cause, told) = if scene.records.iter().all(|judged| judged.record.format == Format::Entire) {
         commits(&scene.records)
     } else {
-        let told = "both edit these files in one tree, and neither system tells the other".to_owned();
+        let told = "both edit these files in one tree, and neither system knows of the other".to_owned();
         (Cause::SharedWorktree, told)
     };
     let later = scene.records.last()?;
     let ending = Ending::new(
         cause,
         format!(
-            "let {} or {} commit before the other goes on, or move one of them to a worktree",
+            "let {} or {} commit before the other continues, or move one of them to a worktree",
             scene.who(scene.records.first()?),
             scene.who(later)
         ),
@@ -172,7 +172,7 @@ pub(crate) fn contested(scene: &Scene<'_>) -> Option<Story> {
     }
     let first = scene.records.iter().min_by_key(|judged| since(judged))?;
     let told = format!(
-        "the later claim was written while {} still held {what}: nobody had released it",
+        "the later claim was written while {} still held {what}: it had not been released",
         scene.who(first)
     );
     let ending = Ending::new(
@@ -203,7 +203,7 @@ pub(crate) fn shared_branch(scene: &Scene<'_>) -> Option<Story> {
             [Evidence::new("branch", branch.clone(), source)],
         );
     }
-    let told = format!("git moves {branch} with the commit of either; the other's tree stays where it was");
+    let told = format!("git moves {branch} when either commits; the other's tree stays where it was");
     let ending = Ending::new(
         Cause::DoubleClaim,
         format!("git switch -c <name> in all trees of {branch} but one"),

@@ -26,7 +26,7 @@ pub(crate) fn contested(scene: &Scene<'_>) -> Option<Story> {
     let ending = Ending::new(
         Cause::PortTaken,
         format!("give {by} another port, or end {} (PID {}) in {holder}", listener.comm, listener.id.pid),
-        format!("nobody listens on port {port} any more"),
+        format!("no process listens on port {port} any more"),
     );
     let story = chain.end(ending, so(told, all_windows(&scene.windows)))?;
     Some(Story { yields: vec![wanted.by.key.clone()], ..story })

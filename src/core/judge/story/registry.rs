@@ -26,12 +26,12 @@ pub(crate) fn swept(scene: &Scene<'_>) -> Option<Story> {
     chain.saw(Some(now), told, all_windows(&scene.windows));
     let told = match left.is_empty() {
         true => {
-            "all entries went at once: a program that sees none of these processes removed them, such as \
+            "all entries disappeared at once: a program that sees none of these processes removed them, such as \
                  a container that shares the folder"
         }
         false => {
             "a program that does not see these processes removed their entries and left those that it \
-                  sees, or that were written since: such as a container that shares the folder"
+                  sees or that are newer, such as a container that shares the folder"
         }
     };
     let ending = Ending::new(

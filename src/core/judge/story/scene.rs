@@ -110,7 +110,7 @@ impl<'a> Scene<'a> {
         let heir_at = self.process(pid).and_then(|heir| self.facts.world.started_at(heir));
         let sign_at = heir_at.map_or(sign_at, |heir_at| sign_at.max(judged.record.written_at).min(heir_at));
         let told = format!(
-            "the process that PID {pid} meant ended after this sign of it, the last ({})",
+            "the recorded process, PID {pid}, ended after this last sign of it ({})",
             judged.verdict.reason.name()
         );
         chain.concluded(Some(sign_at), told, &*judged.verdict.evidence);

@@ -24,7 +24,7 @@ pub(crate) fn stray(scene: &Scene<'_>) -> Option<Story> {
             let told = format!("Obra ended session {}: its row stands as {}", row.id, row.status);
             chain.saw(row.ended_at, told, stray.evidence());
             let told = format!(
-                "{name} outlives the row of its session: whatever it still does is filed under one that is over"
+                "{name} has outlived the row of its session: anything it still does is filed under a finished one"
             );
             (told, format!("let {name} end, or close it, before its task is started again"))
         }
@@ -38,7 +38,7 @@ pub(crate) fn stray(scene: &Scene<'_>) -> Option<Story> {
                 format!("{name} was given an ID that was never stored, so that no row can be updated by it");
             (
                 told,
-                "end the run and start it anew once Obra stores the ID before it starts its agent".to_owned(),
+                "end the run, and restart it once Obra stores the ID before it starts its agent".to_owned(),
             )
         }
     };

@@ -90,7 +90,7 @@ impl LeftTree {
             (None, true) => Some("it is locked".to_owned()),
             (None, false) => None,
         };
-        let gone = self.is_gone.then(|| "its folder has gone".to_owned());
+        let gone = self.is_gone.then(|| "its folder is gone".to_owned());
         let no_commit = self.has_no_commit.then(|| "no commit was made in it".to_owned());
         let sort = self.sort.advice().map(str::to_owned);
         // A tree without a commit of its own is at its starting point anyway.

@@ -97,8 +97,8 @@ impl MachineView {
     pub fn why_no_orders(&self) -> Option<String> {
         match self.state {
             MachineState::Live | MachineState::Late => self.no_orders.as_ref().map(Untrusted::shown),
-            MachineState::Connecting => Some("it is being reached".to_owned()),
-            MachineState::Silent => Some("it is silent, and what is there is not known".to_owned()),
+            MachineState::Connecting => Some("still connecting to it".to_owned()),
+            MachineState::Silent => Some("it is silent, so its state is not known".to_owned()),
             MachineState::Unreached => Some("it cannot be reached".to_owned()),
         }
     }

@@ -58,22 +58,22 @@ impl TreeState {
         };
         let unnamed = match self.unnamed {
             Some(0) => None,
-            Some(commits) => Some(format!("{commits} that no branch has")),
-            None => Some("commits that no branch may have".to_owned()),
+            Some(commits) => Some(format!("{commits} on no branch")),
+            None => Some("some may be on no branch".to_owned()),
         };
         [
             or(
                 self.is_changed,
                 "files that may have been changed",
-                "whether files were changed is not known",
+                "it is not known whether files were changed",
             ),
-            or(self.is_staged, "what is staged", "whether anything is staged is not known"),
+            or(self.is_staged, "staged changes", "it is not known whether anything is staged"),
             names(&self.untracked, "untracked"),
-            names(&self.ignored, "ignored, which git worktree remove deletes without a word"),
-            names(&self.unwatched, "that git was told not to look at"),
+            names(&self.ignored, "ignored, which git worktree remove deletes without warning"),
+            names(&self.unwatched, "that git was set not to look at"),
             unnamed.map(|commits| format!("commits: {commits}")),
             self.amid.map(|amid| format!("a {amid} that is not finished")),
-            self.has_submodules.then(|| "submodules, of which nothing was asked".to_owned()),
+            self.has_submodules.then(|| "submodules, which were not checked".to_owned()),
         ]
         .into_iter()
         .flatten()

@@ -50,7 +50,7 @@ pub(crate) fn read_bounded<T>(left: &mut usize, read: impl FnOnce() -> T) -> T {
 /// Fails if it is longer than any of them, or there are more than any claimtop has.
 pub(crate) fn word<'de, D: Deserializer<'de>>(deserializer: D) -> Result<&'static str, D::Error> {
     let text = String::deserialize(deserializer)?;
-    keep(&text).ok_or_else(|| D::Error::custom("these are not the words of claimtop"))
+    keep(&text).ok_or_else(|| D::Error::custom("this text is not from claimtop"))
 }
 
 /// Reads words of our own.
@@ -60,7 +60,7 @@ pub(crate) fn word<'de, D: Deserializer<'de>>(deserializer: D) -> Result<&'stati
 pub(crate) fn read_words<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Word>, D::Error> {
     let texts = Vec::<String>::deserialize(deserializer)?;
     let all: Option<Vec<Word>> = texts.iter().map(|text| keep(text)).collect();
-    all.ok_or_else(|| D::Error::custom("these are not the words of claimtop"))
+    all.ok_or_else(|| D::Error::custom("this text is not from claimtop"))
 }
 
 /// Reads named facts, whose names are our own.
@@ -74,7 +74,7 @@ where
     let facts = Vec::<(String, Untrusted)>::deserialize(deserializer)?;
     let named = facts.into_iter().map(|(name, value)| Some((keep(&name)?, value)));
     let all: Option<NamedTexts> = named.collect();
-    all.ok_or_else(|| D::Error::custom("these are not the words of claimtop"))
+    all.ok_or_else(|| D::Error::custom("this text is not from claimtop"))
 }
 
 fn keep(text: &str) -> Option<&'static str> {

@@ -110,7 +110,7 @@ pub(super) fn editor(file: &FileImage, reading: &Reading<'_>) -> Result<Record, 
     record.facts = draft::known([
         ("folders", (!folders.is_empty()).then(|| folders.join(", ").into())),
         ("transport", object.text("transport")),
-        ("runs in", is_elsewhere.then(|| "Windows, whose PIDs are others".into())),
+        ("runs in", is_elsewhere.then(|| "Windows, whose PIDs differ".into())),
     ]);
     record.problems = json::ownership_problems(file, reading, None);
     Ok(record)

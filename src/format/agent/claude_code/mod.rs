@@ -212,7 +212,7 @@ fn problems(file: &FileImage, object: &Object<'_>, record: &Record, reading: &Re
         ));
     }
     if object.has("startedAt") && record.started_at.is_none() && object.int("startedAt") != Some(0) {
-        problems.push(Problem::new(Code::BadTimestamp, "states a start that is no time"));
+        problems.push(Problem::new(Code::BadTimestamp, "states a start that is not a time"));
     }
     problems
 }

@@ -129,7 +129,7 @@ pub(super) fn record(item: &WorkItem, source: &Source, reading: &Reading<'_>) ->
     if let Some(owner) = item.owner.as_ref() {
         record.claims = [claim(item, [SurfaceState::Missing, SurfaceState::Agrees])].into();
         if !is_session(owner.raw()) {
-            let message = format!("it names {owner} as its owner, which can be no session's ID");
+            let message = format!("it names {owner} as its owner, which cannot be a session ID");
             record.problems.push(Problem::new(Code::UnknownSession, message));
         }
     }

@@ -61,7 +61,7 @@ pub fn tell_gone_trees(records: &mut [Arc<Record>], mut is_gone: impl FnMut(&Pat
 
 fn gone(tree: &Path) -> Problem {
     let message = format!(
-        "names the working tree {}, and there is no such folder: a release_session that forgets it is \
+        "names the working tree {}, which does not exist: a release_session that clears it is \
          refused by the table's own check, and the session's next command fails",
         Untrusted::from_path(tree)
     );

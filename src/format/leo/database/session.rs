@@ -185,7 +185,7 @@ const HEADLESS_AFTER: SignedDuration = SignedDuration::from_mins(15);
 fn headless(record: &Record, row: &Cells, source: &Source, now: Timestamp) -> Option<Problem> {
     let is_nowhere = ["terminal_id", "tty", "worktree_path"].iter().all(|column| row.text(column).is_none());
     let claimed_at = source.time(row, "claimed_at").filter(|_| is_nowhere && !record.has_ended)?;
-    let message = "it holds work, and names neither terminal nor worktree, so no window can be told: start its window with \
+    let message = "it holds work but names no terminal or worktree, so its window is unknown: start its window with \
          CLAUDE_SESSION_ID set to its session's UUID, or release it";
     (now.duration_since(claimed_at) > HEADLESS_AFTER).then(|| Problem::new(Code::WeakTerminalId, message))
 }
@@ -196,7 +196,7 @@ fn ghost(record: &Record, row: &Cells, source: &Source, now: Timestamp) -> Optio
     let is_coordinator = metadata.get("is_coordinator").is_some_and(|value| value.to_string() == "true");
     let is_nobody = ["pid", "last_tool_at"].iter().all(|column| row.text(column).is_none());
     let made_at = source.time(row, "created_at").filter(|_| is_coordinator && is_nobody)?;
-    let message = "it coordinates the others, and has neither a PID nor ever used a tool";
+    let message = "it coordinates the others, but has no PID and never used a tool";
     let is_old = now.duration_since(made_at) > HEADLESS_AFTER && !record.has_ended;
     is_old.then(|| Problem::new(Code::UnknownSession, message))
 }

@@ -162,8 +162,8 @@ fn the_coordinator_must_be_an_object() {
         CLAUDE,
         name,
         &format!("\"{UUID}\""),
-        "broken: a bare JSON value where an object belongs; LEO takes that for no coordinator, \
-         and its sessions work on without one",
+        "broken: a bare JSON value where an object belongs; LEO takes that to mean no coordinator, \
+         and its sessions work without one",
     );
     check(
         CLAUDE,

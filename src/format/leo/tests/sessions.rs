@@ -103,9 +103,9 @@ fn times_that_cannot_be_used_are_told_and_left_out() {
     );
     assert_eq!((record.started_at, record.heartbeat_at, record.expiry.is_none()), (None, None, true));
     insta::assert_snapshot!(problems(&record), @r"
-    created_at is no time in UTC: 2026-11-20T21:00:00
+    created_at is not a time in UTC: 2026-11-20T21:00:00
     heartbeat_at is in the future: 2026-11-20T21:49:01Z
-    claimed_at is no time in UTC: 5
+    claimed_at is not a time in UTC: 5
     ");
 }
 
@@ -113,7 +113,7 @@ fn times_that_cannot_be_used_are_told_and_left_out() {
 fn a_session_id_must_be_one_and_agree_with_the_name() {
     let told = |json: &str| problems(&record(SESSIONS, "s.json", json));
     assert_eq!(told("{}"), "states no session_id");
-    assert_eq!(told(r#"{"session_id": 5}"#), "session_id is no text: 5");
+    assert_eq!(told(r#"{"session_id": 5}"#), "session_id is not text: 5");
     assert_eq!(told(r#"{"session_id": "../x"}"#), "the session ID cannot be one: ../x");
     assert_eq!(told(r#"{"session_id": "t"}"#), "the file is named for s but states t");
     assert_eq!(record(SESSIONS, "s.json", "{}").title.raw(), "s");

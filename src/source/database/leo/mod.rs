@@ -218,10 +218,7 @@ impl DatabaseView {
         parts.push(format!("{} s behind", now.duration_since(confirmed_at).as_secs().max(0)));
         parts.extend(last.is_read_only.then(|| "read-only".to_owned()));
         parts.extend((last.ahead.abs() > SignedDuration::from_secs(2)).then(|| skew(last.ahead)));
-        parts.extend(
-            last.hands_out_others
-                .then(|| "a clashing session is told to take over the other's ID".to_owned()),
-        );
+        parts.extend(last.hands_out_others.then(|| "a clashing session is handed the other's ID".to_owned()));
         parts.extend(last.lacks.clone());
         let state = if self.is_complete { SourceState::Ok } else { SourceState::Partial };
         (state, parts.join(", "))

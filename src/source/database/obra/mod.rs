@@ -138,7 +138,7 @@ impl Reader {
             before => match read::tables(path, &self.copies) {
                 Ok(None) if !candidate.is_named => return None,
                 Ok(None) => {
-                    (self::failed(files.clone(), reading.now, None, "it is no database of Obra's"), true)
+                    (self::failed(files.clone(), reading.now, None, "it is not an Obra database"), true)
                 }
                 Ok(Some((tables, lacks))) => {
                     (DatabaseCache { files: files.clone(), read_at: reading.now, tables, lacks }, false)

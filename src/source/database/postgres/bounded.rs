@@ -71,10 +71,10 @@ fn take(left: &AtomicU64, wanted: u64) -> Option<()> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 enum TooMuch {
     /// It announces a message that is too long.
-    #[error("the server announces a message of {0} bytes; {MAX_MESSAGE} are the most that are read")]
+    #[error("the server announces a message of {0} bytes; at most {MAX_MESSAGE} are read")]
     Message(u64),
     /// A message is shorter than its own header.
-    #[error("the server announces a message of {0} bytes, which is none")]
+    #[error("the server announces a message of {0} bytes, which is not a valid size")]
     None(u64),
     /// It has sent too many bytes.
     #[error("the server sent more than {} MiB for one read", MAX_BYTES >> 20)]

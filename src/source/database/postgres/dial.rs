@@ -104,7 +104,7 @@ pub(crate) async fn check_kind(
     };
     let answer = tokio::select! {
         answer = client.simple_query("SHOW transaction_read_only") => answer,
-        ended = connection => return Err(ended.err().map_or_else(|| "it has hung up".to_owned(), |error| error_text(&error))),
+        ended = connection => return Err(ended.err().map_or_else(|| "it closed the connection".to_owned(), |error| error_text(&error))),
     };
     let messages = answer.map_err(|error| error_text(&error))?;
     let is_wanted = messages

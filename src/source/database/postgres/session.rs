@@ -13,7 +13,7 @@ use super::{Allowance, OpenConnection, Target, connect};
 const WITHIN: Duration = Duration::from_secs(20);
 
 /// Why a connection that answered another question is not used any more.
-const OTHER: &str = "it answered another question than it was asked";
+const OTHER: &str = "it answered a different query than the one sent";
 
 /// The columns that are added to an answer: the question that it belongs to, and whether there is a row.
 const QUESTION: &str = "claimtop_question";

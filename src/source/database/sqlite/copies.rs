@@ -72,7 +72,7 @@ impl Copies {
         let all = folder(&self.folder)?;
         let (owner, mode) = all.metadata().map(|meta| (meta.uid(), meta.mode()))?;
         if owner != geteuid().as_raw() || mode & 0o077 != 0 {
-            return Err(named(&self.folder, &io::Error::other("it is not claimtop's alone")));
+            return Err(named(&self.folder, &io::Error::other("other users can access it")));
         }
         // The holder of this lock makes or removes copies, so that no copy is removed before it is used.
         flock(&all, FlockOperation::LockExclusive)?;

@@ -53,7 +53,7 @@ pub(crate) enum ReadError {
     #[error("an interrupted write left a journal; the next program that writes it will roll it back")]
     Interrupted,
     /// The bytes are not a sound database.
-    #[error("it is damaged or no database: {0}")]
+    #[error("it is damaged or not a database: {0}")]
     Corrupt(String),
     /// Anything else.
     #[error("{0}")]

@@ -257,7 +257,7 @@ impl HostState {
         self.words_left = decoder.words_left();
         let why = match heard {
             Ok(Message::Look) => None,
-            Ok(_) => Some("the end of its look is garbled".to_owned()),
+            Ok(_) => Some("the last line of its scan is garbled".to_owned()),
             Err(error) => Some(error.to_string()),
         };
         self.unread = why.map(|why| (why, self.row.changed));
@@ -274,7 +274,8 @@ impl HostState {
 
     /// Discards its state, which may be half changed, and does not read it again.
     fn forget(&mut self) {
-        let why = "it cannot be read because of a bug in claimtop here; please report what it logs with --log-level error".to_owned();
+        let why = "a bug in this claimtop prevents reading it; please report its log (--log-level error)"
+            .to_owned();
         let name = std::mem::take(&mut self.name);
         *self = Self {
             presence: self.presence,
@@ -294,12 +295,13 @@ impl HostState {
     fn no_orders(&self, may_ask: bool) -> Option<String> {
         if !may_ask {
             return Some(
-                "your login of the fleet's database may only look (claimtop_operate lets it ask)".to_owned(),
+                "your login to the fleet's database may only read (claimtop_operate allows orders)"
+                    .to_owned(),
             );
         }
         match self.row.accepts.as_str() {
             "typed" | "dead-only" => None,
-            _ => Some("its own configuration takes no orders (accept in its [fleet])".to_owned()),
+            _ => Some("it does not accept orders (see `accept` in its [fleet])".to_owned()),
         }
     }
 
@@ -339,11 +341,11 @@ impl HostState {
         if self.row.state != "ok" {
             return (
                 MachineState::Silent,
-                "two machines publish as this one; unknown until each has an ID of its own".to_owned(),
+                "two machines publish under one ID; unknown until each has its own".to_owned(),
             );
         }
         if self.decoder.report().is_none() {
-            return (MachineState::Unreached, "it has told nothing yet".to_owned());
+            return (MachineState::Unreached, "no data received yet".to_owned());
         }
         if is_blind {
             return (MachineState::Silent, "the fleet's database does not answer".to_owned());
@@ -351,7 +353,7 @@ impl HostState {
         if self.row.is_claimed {
             return (
                 MachineState::Silent,
-                "it was restarted or cloned; which is known within a minute".to_owned(),
+                "it was restarted or cloned; it will be clear which within a minute".to_owned(),
             );
         }
         // It was not visible then and has not beaten since, however recently the database has started.
@@ -360,13 +362,11 @@ impl HostState {
         }
         match presence {
             Presence::There => (MachineState::Live, String::new()),
-            Presence::Late => {
-                (MachineState::Late, format!("nothing was heard from it for over {} s", LATE.as_secs()))
-            }
+            Presence::Late => (MachineState::Late, format!("no contact for over {} s", LATE.as_secs())),
             // The duration is shown beside it: a sentence that counted minutes would cause the whole fleet to be
             // merged again.
             Presence::NotSeen => {
-                (MachineState::Silent, format!("nothing was heard from it for over {} s", NOT_SEEN.as_secs()))
+                (MachineState::Silent, format!("no contact for over {} s", NOT_SEEN.as_secs()))
             }
         }
     }

@@ -64,10 +64,10 @@ fn what_hosts_tell_is_read_once_and_silence_is_no_death() {
     roster.hosts(vec![], false, at(40, 1_030_000));
     assert_eq!(
         state(&roster, 40),
-        ("devbox".to_owned(), MachineState::Late, "nothing was heard from it for over 25 s".to_owned())
+        ("devbox".to_owned(), MachineState::Late, "no contact for over 25 s".to_owned())
     );
     roster.hosts(vec![], false, at(250, 1_240_000));
-    assert_eq!(state(&roster, 250).2, "nothing was heard from it for over 50 s");
+    assert_eq!(state(&roster, 250).2, "no contact for over 50 s");
     let lost = HostRow { lost_by: Some("oscar".to_owned()), ..row("h1", 3) };
     let mut new = Roster::default();
     new.hosts(vec![lost], true, ReadAt { started: 1_030_000, ..at(80, 1_070_000) });
@@ -81,7 +81,7 @@ fn what_hosts_tell_is_read_once_and_silence_is_no_death() {
     roster.hosts(vec![], false, at(400, 1_390_000));
     assert_eq!(state(&roster, 400).1, MachineState::Live);
     roster.hosts(vec![], false, at(451, 1_441_000));
-    assert_eq!(state(&roster, 451).2, "nothing was heard from it for over 50 s");
+    assert_eq!(state(&roster, 451).2, "no contact for over 50 s");
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn what_cannot_be_read_leaves_what_was_told_before_and_nothing_of_it_alive() {
     };
     for (changed, is_whole) in [(4, true), (24, false)] {
         broken(&mut roster, changed, is_whole);
-        let why = "the end of its look is garbled".to_owned();
+        let why = "the last line of its scan is garbled".to_owned();
         assert_eq!(machines(&roster, 12), [("devbox".to_owned(), MachineState::Unreached, why)]);
         assert_eq!((sources(&roster), roster.wanted()), (1, vec![]));
         // It sends something else, and until that is read nothing it sent before is known to be still true.

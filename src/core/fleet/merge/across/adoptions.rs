@@ -43,8 +43,8 @@ pub(super) fn adopted(sites: &Sites<'_>, found: &mut Findings) {
 fn finding(claim: &ClaimView, site: Site<'_>, holder: &PlacedWindow<'_>) -> Option<Finding> {
     let (session, folder) = (&claim.resource.id, claim.record.title.shown());
     let message = format!(
-        "session {session} runs in {}, and entire adopts it for {folder} {}: its checkpoints go to two places; let \
-         one of them have it",
+        "session {session} runs in {}, and entire adopts it for {folder} {}: its checkpoints go to two places; run \
+         it in only one",
         holder.name(),
         site.suffix()
     );
@@ -62,8 +62,8 @@ fn finding(claim: &ClaimView, site: Site<'_>, holder: &PlacedWindow<'_>) -> Opti
     chain.saw(at, told, [site.evidence(&claim.record)]);
     let ending = Ending::new(
         Cause::DoubleClaim,
-        format!("end {} before {folder} {} goes on with it", holder.name(), site.suffix()),
-        "the adoption given up (it is good for 1 h), or the window gone",
+        format!("end {} before {folder} {} continues it", holder.name(), site.suffix()),
+        "the adoption dropped (it lasts 1 h), or the window gone",
     );
     let told = format!("it was adopted {} while {} still ran it", site.suffix(), holder.name());
     let story = chain.end(ending, so(told, [holder.evidence()]))?;

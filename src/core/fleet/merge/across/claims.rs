@@ -107,7 +107,8 @@ fn story(item: &Resource, held: &[LivingClaim<'_>]) -> Option<Story> {
         chain.saw(Some(at), told, [holder.site.evidence(&claim.record)]);
     }
     let name = format!("{} {}", session_name(&first.claim.record), first.holder.site.suffix());
-    let told = format!("the later claim was written while {name} still held {what}: nobody had released it");
+    let told =
+        format!("the later claim was written while {name} still held {what}: it had not been released");
     let ending = Ending::new(
         Cause::DoubleClaim,
         format!("let all but {name} release {what}"),

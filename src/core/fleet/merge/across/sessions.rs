@@ -39,7 +39,7 @@ pub(super) fn shared<'a>(sites: &Sites<'a>, found: &mut Findings) {
 fn finding<'a>(session: &Untrusted, windows: &[PlacedWindow<'a>], sites: &Sites<'a>) -> Option<Finding> {
     let names: Vec<String> = windows.iter().map(PlacedWindow::name).collect();
     let message = format!(
-        "{} run one session, {session}: neither knows what the other does; close one, or start it anew without \
+        "{} run one session, {session}: neither knows what the other does; close one, or restart it without \
          --resume",
         listed(&names)
     );
@@ -74,13 +74,13 @@ fn story<'a>(session: &Untrusted, windows: &[PlacedWindow<'a>], sites: &Sites<'a
     let advice = if is_dated { format!("close {}", last.name()) } else { "close one of them".to_owned() };
     let ending = Ending::new(
         Cause::ResumedSession,
-        format!("{advice}, or start it anew without the session's ID"),
-        format!("all but one of {} gone: then the session is that one's alone", listed(&processes)),
+        format!("{advice}, or restart it without the session's ID"),
+        format!("all but one of {} gone: then only that one runs the session", listed(&processes)),
     );
     let evidence: Vec<Evidence> = windows.iter().take(EVIDENCE).map(PlacedWindow::evidence).collect();
     let told = match is_dated {
-        true => format!("{} took session {session} up while {} still ran it", last.name(), first.name()),
-        false => format!("session {session} was taken up on one machine while it ran on another"),
+        true => format!("{} resumed session {session} while {} still ran it", last.name(), first.name()),
+        false => format!("session {session} was resumed on one machine while it ran on another"),
     };
     let story = chain.end(ending, so(told, evidence))?;
     let yields = if is_dated { vec![last.window.key.clone()] } else { Vec::new() };

@@ -63,10 +63,10 @@ pub enum StreamError {
         schema: String,
     },
     /// It has sent more than any machine can have.
-    #[error("it says more than a machine can have: {0}")]
+    #[error("it sent more than a machine can have: {0}")]
     TooMuch(&'static str),
     /// Its lines cannot be parsed.
-    #[error("what it says is garbled: {0}")]
+    #[error("its data is garbled: {0}")]
     Garbled(String),
 }
 

@@ -117,5 +117,5 @@ impl Redactor {
 
 /// Leaves out a sentence that can quote a file.
 fn left_out(problem: &mut Problem) {
-    problem.message = "what is wrong with it is left out".into();
+    problem.message = "description left out".into();
 }

@@ -55,12 +55,12 @@ fn by_users(record: &Record, world: &World<'_>, trail: &mut Trail) -> Option<Ans
         return None;
     }
     if !record.medium().is_this_machines() {
-        let words = "other machines may work in it: it lies on no disk of this one";
+        let words = "other machines may work in it: it is not on a disk of this one";
         trail.add("repository", words, "file system");
         return unknown(Reason::NoPid);
     }
     let Some(users) = repo_of(record, &world.snapshot.repos).and_then(|repo| repo.users.as_ref()) else {
-        trail.add("repository", "who works in it was not read", "/proc");
+        trail.add("repository", "could not determine who is working in it", "/proc");
         return unknown(Reason::NoPid);
     };
     let could_make = |pid: &&u32| could_make(**pid, record, world);
@@ -105,7 +105,7 @@ fn by_gits(record: &Record, world: &World<'_>, trail: &mut Trail) -> Option<Answ
 fn hidden(world: &World<'_>, trail: &mut Trail) -> Option<Answer> {
     let table = &world.snapshot.processes;
     let pid = table.listed.iter().find(|pid| table.get(**pid).is_none())?;
-    trail.add("process", format!("{pid} cannot be read, and may be git's"), "/proc");
+    trail.add("process", format!("{pid} cannot be read and may be git"), "/proc");
     unknown(Reason::NoPermission)
 }
 

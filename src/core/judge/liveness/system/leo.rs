@@ -88,7 +88,7 @@ fn proven([asked, session]: [&Record; 2], answer: Answer, world: &World<'_>, tra
     let is_young = |row: &Record| row.expiry.as_ref().is_some_and(|it| it.at > world.snapshot.taken_at);
     let has_no_age = asked.kind == RecordKind::Lock && asked.expiry.is_none();
     if is_young(asked) || is_young(session) || has_no_age {
-        trail.add("heartbeat", "none that is old enough for LEO itself to let go", "row");
+        trail.add("heartbeat", "not old enough for LEO itself to release it", "row");
         return Answer(VerdictState::Unknown, Reason::SignOfLife);
     }
     answer

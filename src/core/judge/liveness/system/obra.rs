@@ -66,7 +66,7 @@ fn by_database(record: &Record, world: &World<'_>, trail: &mut Trail) -> Option<
         return unknown(Reason::Unreadable);
     }
     if database.opened_by.is_none() {
-        trail.add("open files", "those of some processes may not be inspected", "/proc");
+        trail.add("open files", "some processes cannot be inspected", "/proc");
         return unknown(Reason::NoPermission);
     }
     trail.add("open files", "no process has the database open", "/proc/<pid>/fd");
@@ -91,7 +91,7 @@ fn by_orchestrator(
     let may_be_own = |pid: &&u32| file.runners.contains(pid) && is_older(**pid);
     let owners: Vec<u32> = openers.iter().filter(may_be_own).copied().collect();
     if let Some(pid) = Runs::of(row, world).own(record, &owners) {
-        let value = format!("PID {pid}, older than the row, has the database open, and runs no other");
+        let value = format!("PID {pid}, older than the row, has the database open and runs no other session");
         trail.add("orchestrator", value, "/proc/<pid>/fd and arguments");
         return alive(Reason::ProcessPresent);
     }
@@ -100,7 +100,11 @@ fn by_orchestrator(
         return unknown(Reason::ProcessPresent);
     }
     let pid = file.runners.first()?;
-    trail.add("orchestrator", format!("PID {pid} is Obra's, and may open it any moment"), "arguments");
+    trail.add(
+        "orchestrator",
+        format!("PID {pid} belongs to Obra and may open it at any moment"),
+        "arguments",
+    );
     unknown(Reason::ProcessPresent)
 }
 

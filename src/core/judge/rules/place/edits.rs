@@ -60,13 +60,13 @@ fn finding(one: &WindowView, other: &WindowView, facts: &Facts<'_>) -> Option<Fi
         Some(tree) => {
             let inside = Path::new(path.raw()).strip_prefix(tree).map(Untrusted::from_path);
             let place = format!(" in {}", Untrusted::from_path(tree));
-            let advice = "commit what one has done before the other goes on";
+            let advice = "commit the work of one before the other continues";
             (inside.unwrap_or_else(|_| path.clone()), place, advice)
         }
-        None => (path.clone(), String::new(), "let one finish before the other goes on"),
+        None => (path.clone(), String::new(), "let one finish before the other continues"),
     };
     let message = format!(
-        "{} and {} both have uncommitted edits of {file}{more}{place}: {advice}",
+        "{} and {} both have uncommitted edits to {file}{more}{place}: {advice}",
         window_name(one),
         window_name(other),
     );
@@ -101,15 +101,15 @@ pub(crate) fn warning_words(window: &WindowView, of: &WindowView, warning: &Warn
     let what = warning.path.as_ref().map_or_else(|| "files here".to_owned(), ToString::to_string);
     match warning.how {
         WarningSort::Briefed => {
-            format!("{window} was told at its prompt that {of} has uncommitted edits of {what}")
+            format!("{window} was warned at its prompt that {of} has uncommitted edits to {what}")
         }
         WarningSort::Noted => {
-            format!("{window} was told after its edit that {of} has uncommitted edits of {what}")
+            format!("{window} was warned after its edit that {of} has uncommitted edits to {what}")
         }
         WarningSort::HeldUp => {
-            format!("a call of {window} was held up because {of} has uncommitted edits of {what}")
+            format!("a call by {window} was held up because {of} has uncommitted edits to {what}")
         }
-        WarningSort::WentOn => format!("{window} made the call again and went on"),
+        WarningSort::WentOn => format!("{window} repeated the call and continued"),
     }
 }
 

@@ -17,7 +17,7 @@ fn removed(window: &WindowView, facts: &Facts<'_>) -> Option<Finding> {
     let by = remover(Path::new(folder.raw()), facts);
     let (by, seen) = by.map_or((String::new(), None), |(by, seen)| (by, Some(seen)));
     let message = format!(
-        "{}: its folder {folder} was removed{by}: close it, or go on from a folder that is there",
+        "{}: its folder {folder} was removed{by}: close it, or continue from a folder that exists",
         window_name(window)
     );
     let evidence: Vec<Evidence> = [window_evidence(window)].into_iter().chain(seen).collect();

@@ -59,7 +59,7 @@ fn tell_branch(branch: &Untrusted, windows: &[&WindowView]) -> Option<Finding> {
     let names: Vec<String> = windows.iter().map(|window| window_name(window)).collect();
     let trees: Vec<String> = trees.into_iter().collect();
     let message = format!(
-        "{} work on one branch, {branch}, in {}: a commit of one leaves the other's tree behind its branch",
+        "{} work on one branch, {branch}, in {}: a commit by one leaves the other's tree behind its branch",
         listed(&names),
         listed(&trees)
     );
@@ -122,7 +122,7 @@ fn touched_by_two(tree: &Path, one: &Reservation<'_>, touching: &[&JudgedRecord]
     let (first, its) = inside.next().filter(|_| one.is_exclusive)?;
     let (second, others) = inside.find(|(other, _)| !is_same_holder(first, other))?;
     let message = format!(
-        "{} reserved {} in {} alone, but {} touches {its} and {} touches {others}",
+        "{} reserved {} in {} exclusively, but {} touches {its} and {} touches {others}",
         one.owner().map_or_else(String::new, Untrusted::shown),
         one.pattern,
         Untrusted::from_path(tree),

@@ -96,8 +96,8 @@ fn same_folder(facts: &Facts<'_>) -> Vec<Finding> {
 
 fn tell_folder(folder: &Untrusted, is_apart: bool, windows: &[&WindowView]) -> Finding {
     let names: Vec<String> = windows.iter().map(|window| window_name(window)).collect();
-    let is_no_tree = if is_apart { "in mounts of their own" } else { "which is no working tree" };
-    let kept = if is_apart { "" } else { ", and nothing keeps the older text" };
+    let is_no_tree = if is_apart { "in mounts of their own" } else { "which is not a working tree" };
+    let kept = if is_apart { "" } else { ", and the older text is not kept" };
     let message = format!(
         "{} work in one folder, {folder}, {is_no_tree}: one can overwrite what another has just written{kept}; give \
          each a folder of its own",
@@ -173,7 +173,7 @@ fn tell_overlap(tree: &Path, one: &JudgedRecord, other: &JudgedRecord) -> Option
     let first = both.first()?;
     let more = if both.len() > 1 { format!(" and {} more", both.len() - 1) } else { String::new() };
     let message = format!(
-        "{} and {} both touch {first}{more} in {}: a commit of one can take the other's lines",
+        "{} and {} both touch {first}{more} in {}: a commit by one can include the other's lines",
         one.record.title,
         other.record.title,
         Untrusted::from_path(tree)
@@ -182,7 +182,7 @@ fn tell_overlap(tree: &Path, one: &JudgedRecord, other: &JudgedRecord) -> Option
     evidence.push(Evidence::new("files of both", both.join(", "), "records"));
     if one.record.cwd.is_none() || other.record.cwd.is_none() {
         let tree = Untrusted::from_path(tree);
-        evidence.push(Evidence::new("working tree", tree, "the window's, for a record names none"));
+        evidence.push(Evidence::new("working tree", tree, "the window's, because the record names none"));
     }
     let subjects = [one.key.clone(), other.key.clone()];
     Some(Finding::new(Code::OverlappingFiles, subjects, message, evidence, Remedy::None))
@@ -231,8 +231,8 @@ fn dead_identity(judged: &JudgedRecord, facts: &Facts<'_>) -> Option<Finding> {
         return None;
     }
     let message = format!(
-        "{}: events are filed under session {session} of {}, whose window is gone; release it, and start the \
-         session anew so that its hook writes its own",
+        "{}: events are filed under session {session} of {}, whose window is gone; release it, and restart the \
+         session so that its hook writes its own",
         listed(&names),
         file_name(judged)
     );

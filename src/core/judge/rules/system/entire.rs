@@ -73,9 +73,9 @@ pub(crate) fn left_undone(judged: &RecordView) -> String {
     let Some(entire) = judged.record.detail.entire() else { return String::new() };
     let tasks = match entire.open_tasks {
         0 => String::new(),
-        tasks => format!("; sub-agents' tasks without an end: {tasks}"),
+        tasks => format!("; unfinished sub-agent tasks: {tasks}"),
     };
-    let condensing = "; its checkpoints were being condensed, which entire doctor takes up";
+    let condensing = "; its checkpoints were being condensed, which entire doctor finishes";
     tasks + if entire.is_condensing { condensing } else { "" }
 }
 
@@ -88,7 +88,7 @@ fn without_tree(state: &State<'_>) -> Option<Finding> {
     if record.has_ended || is_elsewhere || listed.is_some_and(|tree| tree.exists) {
         return None;
     }
-    let what = if listed.is_some() { "its folder is gone" } else { "git no longer lists one of this name" };
+    let what = if listed.is_some() { "its folder is gone" } else { "git no longer lists it" };
     let says = format!("works in the working tree {id}, but {what}");
     Some(Finding::of_record(
         Code::StaleRecord,
@@ -135,10 +135,10 @@ fn lost(state: &State<'_>, snapshot: &Snapshot) -> Option<Finding> {
     };
     let checkpoints = count(entire.checkpoints.try_into().unwrap_or(usize::MAX), "checkpoint");
     let says = format!(
-        "{checkpoints} on {branch}, and that branch is gone: {so}; git keeps the commits for two weeks"
+        "{checkpoints} on {branch}, but that branch is gone: {so}; git keeps the commits for two weeks"
     );
     let folder = Untrusted::from_path(&state.repo.common_dir);
-    let missing = Evidence::new("branch", format!("git has none of the name {branch}"), folder);
+    let missing = Evidence::new("branch", format!("git has no branch {branch}"), folder);
     let evidence = [missing, state.judged.evidence()];
     let finding = Finding::of_record(Code::LostCheckpoint, state.judged, says, evidence, Remedy::None);
     Some(Finding { command: bring_back(state.repo, branch, record.context_id.as_ref()?), ..finding })

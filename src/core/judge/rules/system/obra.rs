@@ -46,7 +46,7 @@ fn stranded(task: &JudgedRecord, held: &HashSet<Task<'_>>) -> Option<Finding> {
     }
     let status = task.record.detail.obra().and_then(|row| row.status.as_ref());
     let message = format!(
-        "{}: it stands as {}, but nobody works on it, and a new orchestrator only looks for PENDING",
+        "{}: its status is {}, but no one works on it, and a new orchestrator only looks for PENDING",
         task.record.title,
         status.map_or_else(String::new, Untrusted::shown)
     );
@@ -115,8 +115,8 @@ fn stuck(database: &Database, facts: &Facts<'_>) -> Option<Finding> {
         return None;
     }
     let message = format!(
-        "{}: PID {pid} has kept a transaction open for {} s: what others read is old, nothing can be \
-         released, and what it wrote is lost when it ends",
+        "{}: PID {pid} has kept a transaction open for {} s: others read old data, nothing can be \
+         released, and its changes are lost when it ends",
         database.name,
         age.as_secs()
     );

@@ -27,7 +27,7 @@ pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Findings<'_>) {
     let names: Vec<String> = swept.iter().map(|(window, _)| window_name(window)).collect();
     let left = entries(facts).next().map_or("no entry is left", |_| "other entries stay");
     let message = format!(
-        "{}: alive, and gone from Claude Code's registry ({left}): another program removed the entry, \
+        "{}: alive, but gone from Claude Code's registry ({left}): another program removed the entry, \
          perhaps a container that shares the folder",
         listed(&names)
     );
@@ -60,8 +60,8 @@ fn left_lock(judged: &JudgedRecord) -> Option<Finding> {
     }
     let is_another = matches!(verdict.reason, Reason::OtherProcess | Reason::BornLater | Reason::NotAnAgent);
     let so = match is_another {
-        true => "a new daemon takes it for this one and ends at once, so let the lock go",
-        false => "the next daemon takes the lock over; if none starts, let it go",
+        true => "a new daemon mistakes it for this one and ends at once, so release the lock",
+        false => "the next daemon takes over the lock; if none starts, release it",
     };
     let says = format!("{}: {so}", why_dead(judged));
     Some(Finding::of_record(Code::StaleLock, judged, says, judged.all_evidence(), Remedy::Release))
@@ -77,8 +77,8 @@ fn ghosts(judged: &JudgedRecord, sessions: &[BackgroundSession], facts: &Facts<'
         return None;
     }
     let says = format!(
-        "{} still listed, and their processes are gone: {}; claude stop ID ends one, and what stays is removed \
-         from the file by hand while no claude daemon runs",
+        "{} still listed, but gone: {}; claude stop ID ends one; remove any that stay by hand \
+         from the file while no claude daemon runs",
         count(gone.len(), "session"),
         listed(&gone)
     );
@@ -106,7 +106,7 @@ fn by_earlier_look(process: &Process, facts: &Facts<'_>) -> Option<Evidence> {
     let snapshot = facts.world.snapshot;
     let seen = snapshot.seen_agents.iter().find(|seen| seen.id == process.id)?;
     let at = seen.registered_at?;
-    let value = format!("it had its entry, and still at {at}");
+    let value = format!("it still had its entry at {at}");
     let is_over = snapshot.taken_at.duration_since(at) >= ENDS_WITHIN;
     is_over.then(|| Evidence::new("registry entry", value, "earlier look").dated(at))
 }

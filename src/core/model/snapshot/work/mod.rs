@@ -13,7 +13,8 @@ use crate::core::model::{FilePath, Format, Medium, ProcessId, Untrusted};
 pub(crate) const MOST_FILES: usize = 256;
 
 /// The edits that are missing from the agents' own files.
-pub(crate) const UNSEEN: &str = "edits by shell commands (a formatter, sed -i, git checkout) are not written down, so they cannot be seen";
+pub(crate) const UNSEEN: &str =
+    "edits by shell commands (a formatter, sed -i, git checkout) are not recorded, so they cannot be seen";
 
 /// The surface of a claim that is stated by a session's own file.
 pub(crate) const TRANSCRIPT: &str = "transcript";
@@ -422,11 +423,11 @@ impl WhyUnread {
     pub(crate) fn label(self) -> &'static str {
         match self {
             Self::Link => "is a symbolic link, which is not followed",
-            Self::NoPlainFile => "is no plain file",
+            Self::NoPlainFile => "is not a plain file",
             Self::SeveralNames => "has several names (hard links)",
             Self::ForeignOwner => "belongs to another user",
             Self::NoPermission => "may not be read",
-            Self::Damaged => "is damaged or no database",
+            Self::Damaged => "is damaged or not a database",
             Self::Failed => "could not be read",
         }
     }

@@ -62,7 +62,7 @@ pub(crate) fn all() -> (Vec<u32>, Option<String>) {
     let has_room = pids.len() < pids.capacity();
     let is_sound = pids.contains(&std::process::id()) && pids.contains(&1);
     pids.retain(|pid| *pid != 0);
-    let doubt = (!has_room || !is_sound).then(|| "the system's list of processes is not whole".to_owned());
+    let doubt = (!has_room || !is_sound).then(|| "the system's list of processes is not complete".to_owned());
     (pids, doubt)
 }
 

@@ -31,7 +31,7 @@ pub(crate) fn doubt(proc: &Proc) -> Option<String> {
     // Kernels before 5.8 do not report its ID; then any of the mounts at this place may be the topmost.
     let mount = mount_of(CWD, OsStr::new("/proc"));
     match hidden(&mounts, mount) {
-        Some("") => Some("how /proc is mounted could not be found out".to_owned()),
+        Some("") => Some("could not find out how /proc is mounted".to_owned()),
         hides => hides.map(|hides| format!("/proc is mounted with hidepid={hides}")),
     }
 }

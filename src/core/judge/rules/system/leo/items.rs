@@ -29,7 +29,7 @@ fn finished(item: &WorkItem, book: &Book<'_>) -> Option<Finding> {
     let own = || item.record.as_ref().and_then(|key| book.facts.index.record(key));
     let first = holders.first().copied().or_else(own)?;
     let message = format!(
-        "{} is {} and still claimed by {}: nobody can work on it, and its session can claim nothing else",
+        "{} is {} and still claimed by {}: it cannot be worked on, and its session can claim nothing else",
         item.key,
         item.status,
         named(first, book.claim(&first.key, item))
@@ -58,10 +58,10 @@ fn mirror(item: &WorkItem, session: &Untrusted, book: &Book<'_>) -> Option<Findi
         _ if item.stage == Stage::Absent => "there is no such item".to_owned(),
         (Some(_), Some(owns)) => format!("the item names {}", named(owns, book.claim(&owns.key, item))),
         (Some(owner), None) => format!("the item names {owner}, which has no row"),
-        (None, _) => "the item names nobody".to_owned(),
+        (None, _) => "the item names no owner".to_owned(),
     };
     let released = match reason(mirrors).filter(|_| mirrors.record.has_ended) {
-        Some(reason) => format!(", released ({reason}) with its key,"),
+        Some(reason) => format!(", released ({reason}) but still with its key,"),
         None => String::new(),
     };
     // LEO's own guard gives the item to any session once the mirror is released.
@@ -73,7 +73,7 @@ fn mirror(item: &WorkItem, session: &Untrusted, book: &Book<'_>) -> Option<Findi
         ("let its session claim the item again, or release the mirror if it has ended", Remedy::None)
     };
     let message = format!(
-        "{}: {}{released} says that it works on it, but {other}: {advice}",
+        "{}: {}{released} claims to work on it, but {other}: {advice}",
         item.key,
         named(mirrors, book.claim(&mirrors.key, item)),
     );
@@ -140,8 +140,8 @@ fn owner(item: &WorkItem, book: &Book<'_>) -> Option<Finding> {
     // claim_sd asks whether the owner's own row is live (`drift_recovery`, `claimed_by_live_peer`).
     let lives = row.is_some_and(|row| !row.record.has_ended && row.verdict.state != VerdictState::Dead);
     let so = match lives {
-        true => "while that row looks alive, claim_sd gives it to nobody else",
-        false => "it looks taken, although claim_sd gives it to anyone who asks for it",
+        true => "while that row looks alive, claim_sd gives it to no one else",
+        false => "it looks taken, but claim_sd gives it to any session that asks",
     };
     let message = format!("{}: it names session {session} as its owner, {why}: {so}", item.key);
     let subject = match row {
@@ -186,6 +186,6 @@ fn stranded(item: &WorkItem, book: &Book<'_>) -> Option<Finding> {
         None => ("no session holds it".to_owned(), vec![of_item(item)]),
     };
     let message =
-        format!("{}: it stands as {}, but {why}; LEO's own sweep puts it back", item.key, item.status);
+        format!("{}: its status is {}, but {why}; LEO's own sweep resets it", item.key, item.status);
     Some(Finding::new(Code::StrandedItem, vec![record.clone()], message, evidence, Remedy::None))
 }

@@ -103,8 +103,8 @@ fn freeze(host: &Untrusted, mut stopped: Vec<(Timestamp, &JudgedRecord)>) -> Opt
         return None;
     }
     let message = format!(
-        "{} of host {host} fell silent within {} min of each other: rather a limit of the account or a lost \
-         network than deaths; wait before releasing",
+        "{} of host {host} fell silent within {} min of each other: probably an account limit or a lost \
+         network, not deaths; wait before releasing",
         count(stopped.len(), "session"),
         last.duration_since(first).as_mins() + 1
     );

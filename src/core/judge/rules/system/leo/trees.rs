@@ -70,8 +70,8 @@ fn is_listed(tree: &Path, repo: &Repo) -> bool {
 fn unlisted(tree: &Path, sheets: &[&JudgedRecord], facts: &Facts<'_>) -> Option<Finding> {
     let first = sheets.first()?;
     let message = format!(
-        "{}: LEO made it for {}, but git lists no such working tree: what is there can be committed nowhere{}; \
-         git worktree repair, or save what is wanted",
+        "{}: LEO made it for {}, but git lists no such working tree: its files cannot be committed{}; \
+         run git worktree repair, or save what you need",
         Untrusted::from_path(tree),
         first.record.title,
         if has_window(tree, facts) { ", and a live window works in it" } else { "" }
