@@ -54,10 +54,10 @@ impl ScreenState {
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         match serde_json::from_str(text) {
             Ok(Version { version: VERSION }) => {
-                serde_json::from_str(text).map_err(|_| "ignored: it is not as claimtop writes it".to_owned())
+                serde_json::from_str(text).map_err(|_| "ignored: it is not in claimtop's format".to_owned())
             }
-            Ok(Version { version }) => Err(format!("ignored: it is of version {version}, not {VERSION}")),
-            Err(_) => Err("ignored: it is torn, or not claimtop's".to_owned()),
+            Ok(Version { version }) => Err(format!("ignored: it has version {version}, not {VERSION}")),
+            Err(_) => Err("ignored: damaged, or not claimtop's".to_owned()),
         }
     }
 
@@ -165,11 +165,11 @@ mod tests {
     fn what_is_torn_unknown_or_not_ours_is_ignored() {
         let text = written(&after(None, "2s"));
         for end in 0..text.len() {
-            check_ignored(&text[..end], "ignored: it is torn, or not claimtop's");
+            check_ignored(&text[..end], "ignored: damaged, or not claimtop's");
         }
-        check_ignored(r#"{"version":2,"more":[]}"#, "ignored: it is of version 2, not 1");
-        check_ignored(r#"{"version":1,"view":7}"#, "ignored: it is not as claimtop writes it");
-        check_ignored(&"[".repeat(10_000), "ignored: it is torn, or not claimtop's");
+        check_ignored(r#"{"version":2,"more":[]}"#, "ignored: it has version 2, not 1");
+        check_ignored(r#"{"version":1,"view":7}"#, "ignored: it is not in claimtop's format");
+        check_ignored(&"[".repeat(10_000), "ignored: damaged, or not claimtop's");
     }
 
     #[test]

@@ -164,7 +164,7 @@ fn go_to(state: &mut State, key: &Key) -> Vec<Effect> {
     }
     match row_of(state) {
         Some(row) => navigate::select(state, row),
-        None => state.say_why("it is gone since"),
+        None => state.say_why("it is now gone"),
     }
     effects
 }
@@ -291,8 +291,7 @@ fn back(state: &mut State) -> Vec<Effect> {
             state.marks.clear();
             state.refresh();
             let machine = safe(&machine);
-            state.message =
-                Some(format!("What was begun on {machine} goes on; what becomes of it is told here"));
+            state.message = Some(format!("Work begun on {machine} continues; its outcome is shown here"));
             effects.push(Effect::Redraw);
         }
         return effects;

@@ -141,7 +141,7 @@ fn strays(folder: &Path, parked: &[OsString], history: &History) -> Option<Strin
     let strays: Vec<_> = parked.iter().filter(|name| !is_named(name)).collect();
     let first = Untrusted::from_path(&folder.join(strays.first()?));
     Some(format!(
-        "{} in the parked folder that no entry names, as where the journal was lost. Nothing undoes or removes that; copy \
+        "{} in the parked folder that no entry names, as when the journal was lost. Nothing undoes or removes that; copy \
          back by hand what you need: {first}{}",
         count(strays.len(), "file"),
         if strays.len() > 1 { ", ..." } else { "" }

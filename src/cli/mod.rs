@@ -105,7 +105,7 @@ fn command(arguments: Arguments) -> Outcome {
     let environment = Environment::read();
     let options = &arguments.options;
     if !options.machines.is_empty() && !arguments.command.as_ref().is_none_or(Command::is_for_others) {
-        let error = anyhow!("--on: this command is about this machine alone; run it there");
+        let error = anyhow!("--on: this command covers this machine only; run it there");
         return Err(Failure::usage(error));
     }
     if options.here && arguments.command.as_ref().is_some_and(Command::needs_others) {

@@ -123,12 +123,12 @@ named! {
     /// The colours of the screen.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
     pub enum Theme {
-        /// Truecolor on a dark ground.
+        /// Truecolor, dark background.
         #[default]
         Dark = "dark",
-        /// Truecolor on a light ground.
+        /// Truecolor, light background.
         Light = "light",
-        /// Colours that stay apart for colour-blind eyes (Okabe and Ito's set).
+        /// Colours for colour-blind eyes (the Okabe-Ito palette).
         ColorBlind = "color-blind",
         /// The terminal's own sixteen colours.
         Ansi = "ansi",

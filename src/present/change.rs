@@ -42,7 +42,7 @@ fn of_one(change: &Change) -> String {
         Subject::Record { format, title, verdict, was, .. } => {
             let name = format!("{} {}", format.name(), outside(Some(title)));
             if change.event == Kind::RecordAppeared {
-                return format!("{name} is there: its holder is {}", verdict.name());
+                return format!("{name} appeared: its holder is {}", verdict.name());
             }
             match was {
                 _ if change.unseen => format!("{name} is no longer seen"),
@@ -82,7 +82,7 @@ fn turned(turn: WindowTurn) -> &'static str {
     match turn {
         WindowTurn::Runs => "runs",
         WindowTurn::Stopped => "was stopped",
-        WindowTurn::Continued => "goes on",
+        WindowTurn::Continued => "resumed",
         WindowTurn::Session => "runs another session",
         WindowTurn::Moved => "works in another folder",
         WindowTurn::Answered => "was answered",
@@ -96,13 +96,13 @@ fn claim((holder, thing): (&str, &str), status: Option<ClaimStatus>, was: Option
         (None, _) => format!("{holder} let go of {thing}"),
         (Some(ClaimStatus::Held | ClaimStatus::Quiet), None) => format!("{holder} took {thing}"),
         (Some(ClaimStatus::Held), Some(_)) => format!("{holder} holds {thing}"),
-        (Some(ClaimStatus::Quiet), Some(_)) => format!("{holder} holds {thing}, and is silent"),
+        (Some(ClaimStatus::Quiet), Some(_)) => format!("{holder} holds {thing} but is silent"),
         (Some(ClaimStatus::Dead), _) => format!("{holder} is dead and still holds {thing}"),
         (Some(ClaimStatus::Contested), _) => format!("two live windows hold {thing}"),
         (Some(ClaimStatus::Ghost), _) => format!("only a mirror still says that {holder} holds {thing}"),
-        (Some(ClaimStatus::Expired), _) => format!("the lease of {holder} on {thing} is over"),
+        (Some(ClaimStatus::Expired), _) => format!("{holder}'s lease on {thing} has expired"),
         (Some(ClaimStatus::Unproven), _) => {
-            format!("{holder} holds {thing}, and whether it lives cannot be told")
+            format!("{holder} holds {thing}; whether it is alive is unknown")
         }
     }
 }

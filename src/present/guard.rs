@@ -30,7 +30,7 @@ pub(crate) fn brief(holdings: &[Holding<'_>], holds_count: bool, tree: &str, now
     let more = holdings.len().saturating_sub(MOST_WINDOWS);
     if more > 0 {
         let verb = if more == 1 { "has" } else { "have" };
-        lines.push(format!("{} more {verb} such in this working tree.", windows(more)));
+        lines.push(format!("{} more {verb} edits or holds in this working tree.", windows(more)));
     }
     format!("claimtop: {}", lines.join("\n"))
 }
@@ -65,7 +65,7 @@ pub(crate) fn hold_up(call: &str, holdings: &[Holding<'_>], tree: &str, now: Tim
     let more = holdings.len().saturating_sub(MOST_WINDOWS);
     let more = if more > 0 { format!("; and {}", windows(more)) } else { String::new() };
     format!(
-        "claimtop held this up once: {call} would reach uncommitted edits of another window in this working tree ({}{more}). Restrict it to your own files, use a working tree of your own, or ask the person. If it is meant all the same, make the call again: within 10 minutes it goes through.",
+        "claimtop held this up once: {call} would affect another window's uncommitted edits in this tree ({}{more}). Restrict it to your own files, use your own working tree, or ask the person. If it is intended anyway, repeat the call within 10 minutes: it then goes through.",
         whose.join("; ")
     )
 }
@@ -164,7 +164,7 @@ fn way_back(losses: &[Loss], tree: &str) -> String {
 /// Says to a person which window wants what for itself.
 pub(crate) fn hold((other, held): (&Other, &FileMoment), tree: &str, now: Timestamp) -> String {
     let age = age::label_between(now, held.at);
-    format!("{} has held {} for itself for {age}", who(other), inside(held.path.raw(), tree))
+    format!("{} has held {} for {age}", who(other), inside(held.path.raw(), tree))
 }
 
 /// Says why a call is refused that would reach what a window holds for itself.
@@ -176,14 +176,11 @@ pub(crate) fn keep_off(
     now: Timestamp,
 ) -> String {
     let way_out = if is_final {
-        "Work on something else, or ask the person: it goes through once that window lets go (`claimtop hold --release`) or ends. Do not edit what claimtop keeps."
+        "Work on something else, or ask the person: it goes through once that window lets go (`claimtop hold --release`) or ends. Do not edit claimtop's files."
     } else {
-        "Work on something else, or ask the person. If it is meant all the same, make the call again: within 10 minutes it goes through."
+        "Work on something else, or ask the person. If it is intended anyway, repeat the call within 10 minutes: it then goes through."
     };
-    format!(
-        "claimtop refused {call}: {}; its process was found running just now. {way_out}",
-        hold(held, tree, now)
-    )
+    format!("claimtop refused {call}: {}; its process was running just now. {way_out}", hold(held, tree, now))
 }
 
 fn windows(count: usize) -> String {
@@ -197,7 +194,7 @@ fn who(other: &Other) -> String {
     let life = match other.life {
         Life::Alive => "alive",
         Life::Dead => "has died",
-        Life::Unknown => "not known whether alive",
+        Life::Unknown => "unknown if alive",
     };
     let pid = holder.process.map(|process| format!("PID {}, ", process.pid)).unwrap_or_default();
     let doing = other.doing.map(|doing| format!(", {doing}")).unwrap_or_default();

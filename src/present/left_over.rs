@@ -120,7 +120,7 @@ pub(crate) fn listens(ports: &[Port]) -> Option<String> {
         let clients = match port.clients {
             Some(0) => "no client".to_owned(),
             Some(some) => count(usize::try_from(some).unwrap_or(usize::MAX), "client"),
-            None => "clients not known".to_owned(),
+            None => "clients unknown".to_owned(),
         };
         let place = if port.address.is_unspecified() { String::new() } else { port.address.to_string() };
         format!("listens on {place}:{} ({clients})", port.number)
@@ -145,7 +145,7 @@ fn agent(one: &LeftOver) -> String {
 pub(crate) fn left_by(one: &LeftOver, now: Timestamp) -> String {
     let name = one.window_name.as_ref().map(|name| format!("{}, ", outside(Some(name)))).unwrap_or_default();
     let pid = one.window_pid.map(|pid| format!(" PID {pid}")).unwrap_or_default();
-    let ended = one.window_ended_at.map(|at| format!(", last heard of {} ago", age::label_between(now, at)));
+    let ended = one.window_ended_at.map(|at| format!(", last seen {} ago", age::label_between(now, at)));
     let lives = (one.certainty == Certainty::Held).then(|| ", in use".to_owned());
     format!("{name}{}{pid}{}", agent(one), ended.or(lives).unwrap_or_default())
 }

@@ -74,7 +74,7 @@ pub(crate) fn unheard(machine: &MachineView, now: Timestamp) -> String {
     let name = safe(&machine.name);
     match unseen_for(machine, now) {
         Some(unseen) => {
-            format!("{name} is {}, {unseen}: nothing can be told from here", machine.state.name())
+            format!("{name} is {}, {unseen}: its state is unknown", machine.state.name())
         }
         None if machine.detail.is_empty() => format!("{name} is {}", machine.state.name()),
         None => format!("{name} is {}: {}", machine.state.name(), machine.detail),
@@ -125,12 +125,12 @@ pub(crate) fn write(page: &mut Page, machine: &MachineView) {
     }
     if machine.not_understood > 0 {
         let told = format!("{} things that this version does not know", machine.not_understood);
-        page.field("Also tells", &told, Tone::Warning);
+        page.field("Also sends", &told, Tone::Warning);
     }
     if machine.state == MachineState::Silent {
         page.text(
-            "What it told last is still shown. Nobody of it is known to live, and nobody is called dead but whom it \
-             has proven dead itself.",
+            "The last data is still shown. Nothing there is known to be alive, and only what the machine itself \
+             proved dead is called dead.",
             Tone::Notice,
         );
     }

@@ -34,7 +34,7 @@ pub(crate) fn write_rest(page: &mut Page, plan: &Plan, (confirms, tone): (&str, 
     let undo = if plan.ends_processes() { Tone::Warning } else { Tone::Good };
     page.field("Undo", &plan.inverse, undo);
     page.field("Resume", plan.resume.as_deref().unwrap_or_default(), Tone::Key);
-    page.list("Refuses when", plan.refuses_when.iter().copied(), Tone::Dim);
+    page.list("Refused if", plan.refuses_when.iter().copied(), Tone::Dim);
     page.field("Confirm", confirms, tone);
 }
 
@@ -51,7 +51,7 @@ fn process(member: &Member, now: Timestamp) -> String {
 
 fn port(port: &Port) -> String {
     let clients = match port.clients {
-        None => " (clients not known)".to_owned(),
+        None => " (clients unknown)".to_owned(),
         Some(0) => String::new(),
         Some(1) => " (1 client)".to_owned(),
         Some(more) => format!(" ({more} clients)"),
@@ -61,9 +61,9 @@ fn port(port: &Port) -> String {
 
 fn step(step: &Step) -> String {
     match step {
-        Step::Park { path } => format!("put {} aside, whole", path.text()),
-        Step::Move { path, to } => format!("move {} to {}, only where nothing is", path.text(), to.text()),
-        Step::Restore { parked, to } => format!("put {parked} back to {}, only where nothing is", to.text()),
+        Step::Park { path } => format!("park {}, unchanged", path.text()),
+        Step::Move { path, to } => format!("move {} to {}, if nothing is there", path.text(), to.text()),
+        Step::Restore { parked, to } => format!("restore {parked} to {}, if nothing is there", to.text()),
         Step::BringBack { path, size, replaces: true } => {
             format!(
                 "put {size} bytes in the place of {}, which is as the last commit has it and is parked",
@@ -84,7 +84,7 @@ pub(crate) fn title(entry: &Entry) -> String {
     let title = &entry.intent.title;
     let Some(order) = &entry.intent.order else { return title.clone() };
     match (order.side, entry.there()) {
-        (OrderSide::AskedBy, _) => format!("asked from {}: {title}", order.machine),
+        (OrderSide::AskedBy, _) => format!("requested by {}: {title}", order.machine),
         (OrderSide::AskedOf, Some(there)) => format!("on {}, entry {there} there: {title}", order.machine),
         (OrderSide::AskedOf, None) => format!("on {}: {title}", order.machine),
     }

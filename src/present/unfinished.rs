@@ -9,7 +9,7 @@ pub(crate) fn way(entry: &Key, end: Halfway) -> String {
     let on = entry.machine().map(|machine| format!("on {machine}, ")).unwrap_or_default();
     match end {
         Halfway::CutOff => format!("`claimtop undo {number}{machine}` puts it right"),
-        Halfway::AtWork(pid) => format!("{on}`kill -CONT {pid}` lets it go on"),
+        Halfway::AtWork(pid) => format!("{on}`kill -CONT {pid}` resumes it"),
         Halfway::Stuck => format!("`claimtop undo {number}{machine} --beside` brings back what is parked"),
         Halfway::LeftParked => format!("`claimtop undo {number}{machine}` brings it back"),
     }
@@ -36,11 +36,8 @@ mod tests {
     #[test]
     fn a_command_for_another_machine_says_so() {
         let entry = Key::of_entry(7);
-        assert_eq!(way(&entry, Halfway::AtWork(90)), "`kill -CONT 90` lets it go on");
-        assert_eq!(
-            way(&entry.on_machine("far"), Halfway::AtWork(90)),
-            "on far, `kill -CONT 90` lets it go on"
-        );
+        assert_eq!(way(&entry, Halfway::AtWork(90)), "`kill -CONT 90` resumes it");
+        assert_eq!(way(&entry.on_machine("far"), Halfway::AtWork(90)), "on far, `kill -CONT 90` resumes it");
         assert_eq!(way(&entry.on_machine("far"), Halfway::CutOff), "`claimtop undo 7@far` puts it right");
     }
 }

@@ -69,26 +69,26 @@ pub(crate) fn context_source(source: ContextSource) -> &'static str {
 /// Explains the rule that decided a verdict.
 pub(crate) fn reason(reason: Reason) -> &'static str {
     match reason {
-        Reason::SameProcess => "the PID and its start are the recorded ones",
-        Reason::ProcessPresent => "the PID exists and nothing contradicts, but no start is recorded",
+        Reason::SameProcess => "the PID and its start match the record",
+        Reason::ProcessPresent => "the PID exists and nothing contradicts it; no start is recorded",
         Reason::SignOfLife => "its system's database holds a sign of life that has not expired",
         Reason::NoProcess => "a complete scan after the record was read found no such PID",
-        Reason::OtherProcess => "the PID belongs to another process by now: its start differs",
+        Reason::OtherProcess => "the PID now belongs to another process: its start differs",
         Reason::BornLater => "the PID's process started after the record was last written",
-        Reason::NotAnAgent => "the format says the PID is an agent's, and this process is no agent",
+        Reason::NotAnAgent => "the format says the PID is an agent's; this process is not one",
         Reason::OtherBoot => "the record is from before the last boot",
         Reason::Exited => "the process has exited",
         Reason::OtherHost => "the record is from another host, whose processes cannot be seen from here",
-        Reason::OtherNamespace => "the record is from another namespace, as of a container",
+        Reason::OtherNamespace => "the record is from another namespace, as in a container",
         Reason::OtherClock => "the times of record and process cannot be compared",
-        Reason::NoPermission => "the process exists, but it may not be read",
+        Reason::NoPermission => "the process exists, but access is denied",
         Reason::PartialScan => "not all processes could be seen, so a missing one proves nothing",
         Reason::NoPid => "no PID is recorded",
-        Reason::BadPid => "the recorded PID is not a possible one",
+        Reason::BadPid => "the recorded PID is not valid",
         Reason::WrongRole => "the recorded PID may be a helper's, whose end says nothing about the window",
-        Reason::Unreadable => "what would decide could not be read",
+        Reason::Unreadable => "the deciding data could not be read",
         Reason::Witnessed => "its own machine's claimtop has seen it alive, or proven it dead",
-        Reason::NotSeen => "nothing is heard of its machine",
+        Reason::NotSeen => "its machine is not responding",
     }
 }
 

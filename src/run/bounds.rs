@@ -15,7 +15,7 @@ pub(crate) fn bounds() -> Vec<Limit> {
         bound("repositories", source::REPOS.to_string()),
         bound("files kept", source::KEPT_FILES.to_string()),
         bound("a record's file", size(file::MAX_BYTES)),
-        bound("notes of hooks", source::NOTES.to_string()),
+        bound("hook notes", source::NOTES.to_string()),
         bound("rows of a table", source::ROWS.to_string()),
         bound("changes kept", timeline::MOST.to_string()),
         bound("a recording", size(tape::LIMIT)),

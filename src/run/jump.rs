@@ -83,7 +83,7 @@ fn elsewhere((name, machine): (&str, &str), place: &PlaceView, ways: &Ways) -> S
     let machine = shown(machine);
     let Some(command) = transport.and_then(|transport| attach::command(transport, place)) else {
         let words = place.to_text().unwrap_or_default();
-        return format!("{name} is on {machine}, in {words}: go there by yourself");
+        return format!("{name} is on {machine}, in {words}: go there yourself");
     };
     let line = shown(&attach::for_shell(&command));
     if !ways.is_in_tmux {
@@ -228,8 +228,8 @@ mod tests {
         };
         let expected = "shop is on devbox; show it with: ssh -t -- devbox 'tmux -S /tmp/x select-window -t ";
         assert!(told("devbox").starts_with(expected), "{}", told("devbox"));
-        assert!(told("wsl:Ubuntu").ends_with("in tmux pane %3 (socket /tmp/x): go there by yourself"));
-        assert!(told("unknown").ends_with("go there by yourself"));
+        assert!(told("wsl:Ubuntu").ends_with("in tmux pane %3 (socket /tmp/x): go there yourself"));
+        assert!(told("unknown").ends_with("go there yourself"));
     }
 
     #[test]

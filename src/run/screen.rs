@@ -246,7 +246,7 @@ impl Screen {
     }
 
     fn stop(&mut self) -> anyhow::Result<Flow> {
-        self.guard.stop().context("failed to stop and come back")?;
+        self.guard.stop().context("failed to suspend and resume")?;
         self.draw()
     }
 

@@ -151,7 +151,7 @@ impl Tape {
         let Some(reel) = held.as_mut() else { return TapeOutcome::Off };
         let (kept, why) = match reel.keep(snapshot, is_event) {
             Ok(true) => return TapeOutcome::Written,
-            Ok(false) => (TapeOutcome::Full, "it is full, and whole".to_owned()),
+            Ok(false) => (TapeOutcome::Full, "it is full and intact".to_owned()),
             Err(error) => {
                 let why = error.to_string();
                 (TapeOutcome::Failed(error), why)

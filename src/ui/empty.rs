@@ -70,7 +70,7 @@ fn nothing(view: View) -> &'static str {
         View::Sessions => "No session record was found.",
         View::Claims => "Nothing is claimed.",
         View::Problems => "No problems.",
-        View::LeftOvers => "Nothing runs that a window has left behind.",
+        View::LeftOvers => "No window has left anything running.",
         View::History => "Nothing has been done yet, and nothing has changed.",
         View::Machines => "No other machine is watched.",
     }

@@ -57,7 +57,7 @@ fn answer_lines(message: &str, room: usize) -> Vec<Line> {
 pub(super) fn draw_keys(painter: &mut Painter<'_>, area: Rect, state: &State) {
     let room = usize::from(area.width.saturating_sub(2));
     let line = if state.filter.focus == Focus::Text && state.layers.is_empty() {
-        filter_line(state, "▌", "Enter keeps it, Esc clears it, a leading ! turns it round")
+        filter_line(state, "▌", "Enter keeps it, Esc clears it, a leading ! inverts it")
     } else if state.takes_text() {
         told_keys(&[("Enter", "confirms"), ("Esc", "back"), ("arrows", "scroll")])
     } else if matches!(state.layers.last(), Some(Layer::Palette(_))) {

@@ -103,7 +103,7 @@ fn parts(state: &State) -> Vec<Part> {
     if collisions + dead + warnings == 0 {
         let is_open = unread(&report.sources, Topic::All).next().is_some();
         let (sign, text) = match (is_open, notes) {
-            (true, _) => ((Mark::Unknown, Tone::Notice), "not everything is read".to_owned()),
+            (true, _) => ((Mark::Unknown, Tone::Notice), "not everything was read".to_owned()),
             (false, 0) => ((Mark::Alive, Tone::Good), "no problems".to_owned()),
             (false, _) => ((Mark::Alive, Tone::Good), format!("no warning, {}", count(notes, "note"))),
         };
@@ -234,11 +234,11 @@ mod tests {
 
     #[test]
     fn while_a_source_is_not_read_nothing_is_called_none() {
-        let unread = "0 windows  claims unknown  not everything is read";
+        let unread = "0 windows  claims unknown  not everything was read";
         check_unread("leo:postgres://far/leo", SourceState::Failed, unread);
         check_unread("leo:postgres://far/leo", SourceState::Absent, unread);
         check_unread("obra:/home/dev/o.db", SourceState::Partial, unread);
-        check_unread("processes", SourceState::Failed, "windows unknown  0 claims  not everything is read");
+        check_unread("processes", SourceState::Failed, "windows unknown  0 claims  not everything was read");
         check_unread("maia", SourceState::Absent, "0 windows  0 claims  no problems");
     }
 }

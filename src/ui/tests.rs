@@ -261,11 +261,7 @@ fn the_map_keeps_its_columns_and_collisions_on_a_narrow_screen() {
 fn the_map_has_its_legend_in_sight_wherever_one_is() {
     for size in [(60, 15), (80, 24), (200, 50)] {
         for keys in ["v", "vG", "vjj"] {
-            check(
-                size,
-                keys,
-                &["● alive", "✗ dead", "? not known", "◆ collides", "a same-worktree: two live"],
-            );
+            check(size, keys, &["● alive", "✗ dead", "? unknown", "◆ collides", "a same-worktree: two live"]);
         }
     }
 }
@@ -288,7 +284,7 @@ fn left_overs_say_whose_they_were_what_they_cost_and_what_ends_them() {
     ▌ ✗ exact   server node dev.js gamma        2 h ago  210 MB :3000 x, code
       ✗ exact   idle --forever     gamma        2 h ago    2 MB       x, code
       ? guess   rsync -a /a /b     gamma        2 h ago    4 MB       no
-      ● held    node worker.js     cart api       lives   90 MB       no
+      ● held    node worker.js     cart api       alive   90 MB       no
     ");
 }
 

@@ -59,7 +59,7 @@ fn what_was_written_just_now_is_shown_and_waited_for() {
             assert_eq!(said["plans"][0]["steps"][0]["step"], "park");
             assert!(said["refused"][0]["why"].as_str().unwrap().contains("s ago: wait"), "{said}");
         } else {
-            assert!(answer.out.contains("Steps           1. put"), "{answer:?}");
+            assert!(answer.out.contains("Steps           1. park "), "{answer:?}");
             assert!(answer.out.contains("not done"), "{answer:?}");
         }
         assert_eq!(std::fs::read(&path).unwrap(), text);
@@ -76,7 +76,7 @@ fn a_release_is_shown_confirmed_journalled_and_undone() {
     assert_eq!(young.code, 3, "{young:?}");
     let shown = world.settled(&["release", &path, "--dry-run"]);
     assert_eq!(shown.code, 0, "{shown:?}");
-    assert!(shown.out.contains("Steps           1. put"), "{shown:?}");
+    assert!(shown.out.contains("Steps           1. park "), "{shown:?}");
     assert!(shown.out.contains("  Confirm         --yes does it\n"), "{shown:?}");
     let unconfirmed = world.run(&["release", &path]);
     assert_eq!(unconfirmed.code, 3);
@@ -223,7 +223,7 @@ fn what_is_being_done_is_not_called_unfinished() {
     holder.wait().unwrap();
     let way = format!("PID {}, is stopped in the middle of it", holder.id());
     assert!(told.out.contains(&way), "{told:?}");
-    assert!(told.out.contains(&format!("`kill -CONT {}` lets it go on", holder.id())), "{told:?}");
+    assert!(told.out.contains(&format!("`kill -CONT {}` resumes it", holder.id())), "{told:?}");
 }
 
 /// An entry without an outcome may be one on which another claimtop is at work.

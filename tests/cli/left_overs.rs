@@ -69,7 +69,7 @@ fn a_process_without_its_window_is_listed_and_one_whose_window_lives_is_held() {
         assert_eq!(page["left_over"]["pid"], held["pid"]);
     }
     let elsewhere = World::new().run(&["leftovers"]);
-    assert_eq!(elsewhere.out, "Nothing runs that a window has left behind.\n", "another home's are not told");
+    assert_eq!(elsewhere.out, "No window has left anything running.\n", "another home's are not told");
 }
 
 #[test]

@@ -101,6 +101,6 @@ fn folders_that_grow_are_counted_only_when_asked() {
     // Files outside the agent's own folder count as well.
     assert_eq!((&of(&of_user)["files"]["count"], &of("/backups")["files"]["count"]), (&1.into(), &1.into()));
     let text = world.run(&["leftovers", "--sizes"]).out;
-    assert!(text.contains("could not be resumed") && text.contains("None of these is parked"), "{text}");
+    assert!(text.contains("could not be resumed") && text.contains("claimtop parks none of these"), "{text}");
     assert_eq!(world.run(&["leftovers", "--sizes", "--trees"]).code, 2);
 }

@@ -73,7 +73,7 @@ fn root_changes_nothing_in_it_and_follows_no_link_there() {
         let answer = world.run_with(command, &environment);
         assert_eq!(answer.code, 3, "{answer:?}");
         let told = format!(
-            "claimtop: the home belongs to user {OTHER}, and root acts on nothing that others can steer"
+            "claimtop: the home belongs to user {OTHER}, and root does not act on what others control"
         );
         assert_eq!(answer.err.lines().next(), Some(told.as_str()), "{answer:?}");
         assert!(answer.err.contains(&format!("setpriv --reuid {OTHER}")), "{answer:?}");

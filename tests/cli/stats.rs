@@ -24,7 +24,7 @@ fn a_dead_holder_is_counted_once_until_its_claim_is_released() {
     let path = world.write("home/.claude-sessions/session_a6b42b36_win39623_4301.json", &text);
     let path = path.to_str().unwrap();
     let empty = world.run(&["stats"]);
-    assert!(empty.out.starts_with("Nothing is kept yet"), "{empty:?}");
+    assert!(empty.out.starts_with("No data yet"), "{empty:?}");
     for _ in 0..2 {
         let listed = world.run(&["ls", "claims"]);
         assert!(listed.out.contains("dead"), "{listed:?}");

@@ -1,4 +1,4 @@
-//! The statements of agents about themselves in a world: the notes of hooks, and session files.
+//! The statements of agents about themselves in a world: the hook notes, and session files.
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -392,10 +392,10 @@ fn the_guards_play_is_held_by_real_windows_and_hooks() {
     let steps = [
         "cart edits src/pay.rs: (the guard says nothing)",
         "its model reads: claimtop: the window `cart` (claude-code, PID",
-        "refused once: claimtop held this up once: `git add -A` would reach",
-        "so it is meant: (the guard says nothing)",
+        "refused once: claimtop held this up once: `git add -A` would affect",
+        "so it is intentional: (the guard says nothing)",
         "with the result its model reads: claimtop: the window `cart`",
-        "cart ↔ checkout: both edit pay.rs, same tree; checkout was told ",
+        "cart ↔ checkout: both edit pay.rs, same tree; checkout was warned ",
         " s ago that cart edits src/pay.rs",
     ];
     let mut rest = flat.as_str();

@@ -100,7 +100,7 @@ fn a_sheet_is_left_while_its_machine_takes_its_time_and_what_became_of_it_is_tol
     screen.press("y");
     screen.wait_for("In progress on far");
     screen.press("\u{1b}");
-    screen.wait_for("What was begun on far goes on");
+    screen.wait_for("Work begun on far continues");
     screen.press("2");
     screen.wait_until("another view", |screen| !screen.shows("In progress"));
     assert!(stage.lies());

@@ -86,7 +86,7 @@ fn a_status_bar_and_hooks_start_no_program_and_the_bar_says_what_was_known() {
     assert!(!mark.exists(), "a machine was asked");
     world.write("gone", "");
     check(&world, &["ls"], 4, "machine:box: ");
-    check(&world, &["statusline"], 0, " ago: 0 windows, 1 machine not heard\n");
+    check(&world, &["statusline"], 0, " ago: 0 windows, 1 machine not seen\n");
     let here = world.run_with(&["statusline", "--here"], &PATH);
     assert!(!here.out.contains("elsewhere"), "{here:?}");
 }
@@ -116,7 +116,7 @@ fn a_key_is_explained_and_released_by_its_machine_alone() {
     assert!(explained.code == 0 && explained.out.contains(&key), "{explained:?}");
     // Things elsewhere with this name are offered by keys that work as they stand.
     let refused = stage.run(&["release", &stage.name, "--dry-run"]);
-    assert!(refused.code == 2 && refused.err.contains("on other machines"), "{refused:?}");
+    assert!(refused.code == 2 && refused.err.contains("other machines have these"), "{refused:?}");
     let named = refused.err.split_whitespace().find(|word| word.ends_with("@far")).map(str::to_owned);
     let named = named.unwrap_or_else(|| panic!("{refused:?}"));
     let found = stage.run(&["release", &named, "--dry-run"]);

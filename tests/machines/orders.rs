@@ -20,7 +20,7 @@ fn what_is_dead_there_is_released_from_here_and_brought_back_and_both_journals_s
     let key = stage.key();
     let shown = stage.run(&["release", &key, "--dry-run"]);
     assert_eq!(shown.code, 0, "{shown:?}");
-    assert!(shown.out.contains("Machine         far") && shown.out.contains("1. put"), "{shown:?}");
+    assert!(shown.out.contains("Machine         far") && shown.out.contains("1. park "), "{shown:?}");
     assert!(stage.lies() && stage.journal_there().is_empty());
 
     let done = stage.settled(&["release", &key, "--yes"]);
@@ -74,7 +74,7 @@ fn who_has_ended_over_there_by_its_own_machine_is_let_go_here() {
     stage.world.write("begin.sh", "exit 1\n");
     let alone = stage.run(&["release", &key, "--yes"]);
     assert!(alone.code == 4 && stage.lies(), "nobody here can know: {alone:?}");
-    assert!(alone.out.contains("may be held on another machine, and far cannot be heard"), "{alone:?}");
+    assert!(alone.out.contains("may be held on another machine, and far does not answer"), "{alone:?}");
     stage.world.write("begin.sh", BEGIN);
     let done = stage.settled(&["release", &key, "--yes"]);
     assert_eq!(done.code, 0, "{done:?}");

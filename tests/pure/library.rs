@@ -124,9 +124,9 @@ fn shapes(need: &Need, report: &Report) -> Vec<String> {
         NeedKind::Failed { .. } => vec!["failed".to_owned()],
         NeedKind::Done { .. } => Vec::new(),
         NeedKind::Collision { code, also, windows, .. } => {
-            let told = sentences(report).iter().any(|sentence| sentence.contains(" was told "));
+            let told = sentences(report).iter().any(|sentence| sentence.contains(" was warned "));
             let codes = std::iter::once(code).chain(also).map(|code| code.name().to_owned());
-            codes.chain((told && windows.len() == 2).then(|| "was told".to_owned())).collect()
+            codes.chain((told && windows.len() == 2).then(|| "was warned".to_owned())).collect()
         }
         NeedKind::Died(left) => {
             let has = [
@@ -165,7 +165,7 @@ fn every_sort_of_sentence_of_now_has_a_world_that_raises_it_and_one_that_comes_c
                 "waits for permission: untold", "waits for permission: command",
                 "waits for permission: edit", "waits for permission: read", "waits for permission: fetch",
                 "waits for permission: tool", "waits for answer: untold", "waits for answer: question",
-                "waits for other: untold", "was told", "left claims", "left files", "left processes",
+                "waits for other: untold", "was warned", "left claims", "left files", "left processes",
                 "left a tree", "more died", "cut off", "held up", "stuck", "left parked",
             ]
             .map(str::to_owned),

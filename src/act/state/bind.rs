@@ -1,4 +1,4 @@
-//! Keeps the notes of hooks: which process runs which session, and which sessions wait.
+//! Keeps the hook notes: which process runs which session, and which sessions wait.
 
 use std::cmp::Reverse;
 use std::ffi::{OsStr, OsString};

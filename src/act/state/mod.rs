@@ -1,4 +1,4 @@
-//! Writes claimtop's state folder: the journal, tombstones, notes of hooks, ledgers, kept files.
+//! Writes claimtop's state folder: the journal, tombstones, hook notes, ledgers, kept files.
 
 pub(crate) mod append;
 pub(crate) mod bind;

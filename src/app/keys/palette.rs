@@ -111,7 +111,7 @@ pub(crate) fn write(page: &mut Page, state: &State, palette: &Palette) -> Vec<Ch
     page.lines.push(kept.then(&format!("  {}", count(found.len(), "command")), Tone::Dim));
     page.pin();
     if found.is_empty() {
-        page.text("No command has these letters.", Tone::Dim);
+        page.text("No matching command.", Tone::Dim);
     }
     let widest = found.iter().map(|entry| width(&entry.name)).max().unwrap_or(0);
     let mut choices = Vec::new();

@@ -27,7 +27,7 @@ pub(crate) fn why_not(state: &State, top: Option<&Layer>, command: Command) -> O
         let is_seen = matches!(top, None | Some(Layer::Evidence { .. }));
         or(is_seen, COVERED).or_else(|| or(state.selected().is_some(), "nothing is selected"))
     };
-    let has_order = || or(state.view != View::History, "History is in the order of time");
+    let has_order = || or(state.view != View::History, "History is sorted by time only");
     match command {
         C::Quit | C::Repaint | C::Suspend => None,
         C::Close => or(top.is_some(), "nothing is open"),
@@ -46,14 +46,14 @@ pub(crate) fn why_not(state: &State, top: Option<&Layer>, command: Command) -> O
             let is_choice = state.panel.as_ref().is_some_and(|panel| panel.choices.len() > 1);
             or(is_choice || (top.is_none() && state.detail.is_some()), "there is one pane")
         }
-        C::Move(_) => or(top.is_some() || !state.table.rows.is_empty(), "there is no row"),
+        C::Move(_) => or(top.is_some() || !state.table.rows.is_empty(), "no rows"),
         C::Show(View::Machines) => {
             or(has_machines(state), "no other machine is watched").or_else(|| stays(state))
         }
         C::Show(_) | C::NextView | C::PreviousView => stays(state),
         C::NextProblem | C::PreviousProblem => stays(state).or_else(|| {
             let is_problem = state.table.rows.iter().any(|row| row.severity.is_some());
-            or(is_problem, "there is no problem in this view")
+            or(is_problem, "no problems in this view")
         }),
         C::Undo if state.unfinished_under(top).is_some() => {
             state.unfinished_under(top).and_then(Key::machine).and_then(|machine| not_asked(state, machine))
@@ -62,13 +62,13 @@ pub(crate) fn why_not(state: &State, top: Option<&Layer>, command: Command) -> O
             .or_else(|| undone_elsewhere(state, top)),
         C::Yes => {
             let takes_yes = sheet.is_some_and(Sheet::takes_yes) && !state.options.access.is_read_only();
-            or(takes_yes, "no plan waits for it").or_else(|| unseen(state))
+            or(takes_yes, "no plan is waiting").or_else(|| unseen(state))
         }
-        C::RestoreBeside => or(sheet.is_some_and(Sheet::takes_beside), "nothing waits to be put back"),
+        C::RestoreBeside => or(sheet.is_some_and(Sheet::takes_beside), "there is nothing to put back"),
         C::Freeze => or(state.index.is_some() && !matches!(top, Some(Layer::Help { .. })), COVERED),
         C::Filter | C::Diagnosis => on_table(),
         C::Sort | C::Reverse | C::SortBy(_) => on_table().or_else(has_order),
-        C::Columns => on_table().or_else(|| or(state.index.is_some(), "the first look is not over")),
+        C::Columns => on_table().or_else(|| or(state.index.is_some(), "the first look is not done")),
         C::Toggle => or(matches!(top, Some(Layer::Columns { .. })), "no column is chosen"),
         C::Pick => {
             or(state.panel.as_ref().is_some_and(|panel| !panel.choices.is_empty()), "nothing is chosen")
@@ -79,16 +79,17 @@ pub(crate) fn why_not(state: &State, top: Option<&Layer>, command: Command) -> O
                 || or(!state.options.access.is_read_only(), "claimtop is read-only: nothing is recorded"),
             )
         }
-        C::Step(_) => or(state.options.replayed.is_some(), "only a recording is gone through"),
-        C::Map | C::Recent => on_table().or_else(|| or(state.index.is_some(), "the first look is not over")),
+        C::Step(_) => or(state.options.replayed.is_some(), "this works only in a recording"),
+        C::Map | C::Recent => on_table().or_else(|| or(state.index.is_some(), "the first look is not done")),
         C::Mark => on_table().or_else(on_thing).or_else(has_order),
         C::Evidence => on_table().or_else(on_thing),
         C::Plan(action) => on_thing().or_else(|| elsewhere(state, top)).or_else(|| {
             let nothing = || format!("there is nothing here to {}", words::action(action));
             asked(state, top, action).is_empty().then(nothing)
         }),
-        C::Acknowledge => on_table()
-            .or_else(|| or(can_be_acknowledged(state), "no window that has died or is done is selected")),
+        C::Acknowledge => {
+            on_table().or_else(|| or(can_be_acknowledged(state), "select a window that has died or is done"))
+        }
         C::Jump => on_thing().or_else(|| or(has_window(state), "no window belongs to it")),
         C::Copy | C::CopyKey => on_thing(),
     }
@@ -141,9 +142,9 @@ fn stays(state: &State) -> Option<String> {
     match sheet.stage {
         Stage::Finished | Stage::ReadOnly => None,
         Stage::Working if sheet.machine.is_some() => {
-            Some("this is being done elsewhere: Esc leaves it, and what was begun goes on".to_owned())
+            Some("this is being done elsewhere: Esc leaves it; what was begun continues".to_owned())
         }
-        Stage::Working => Some("this is being done: Esc begins nothing more of it".to_owned()),
+        Stage::Working => Some("this is being done: Esc cancels the rest".to_owned()),
         Stage::Looking | Stage::Asking | Stage::Moved => Some("a plan is open: Esc closes it".to_owned()),
     }
 }
@@ -166,7 +167,7 @@ fn elsewhere(state: &State, top: Option<&Layer>) -> Option<String> {
     let mut machines = marked.chain(state.subject().filter(|_| top.is_some() || state.marks.is_empty()));
     let machine = machines.next()?.machine();
     if machines.any(|key| key.machine() != machine) {
-        return Some("what is marked is on several machines: one plan is about one".to_owned());
+        return Some("the marked rows are on several machines: a plan covers one".to_owned());
     }
     not_asked(state, machine?)
 }

@@ -27,7 +27,7 @@ pub(crate) fn write(page: &mut Page, state: &State) -> String {
         Some(cost) => write_cost(page, cost),
         None => page.text("  This system does not report it.", Tone::Dim),
     }
-    page.heading("Its bounds");
+    page.heading("Its limits");
     for bound in &state.options.bounds {
         page.field(bound.what, &bound.most, Tone::Plain);
     }
@@ -50,7 +50,7 @@ fn write_watched(page: &mut Page, measured: &LookStats, hints: Hints) {
     let took = format!("{} so far, the last took {}", measured.looks, time(measured.took));
     page.field("looks", &took, Tone::Plain);
     let watched = format!("{} folders, {} processes", measured.watched.folders, measured.watched.processes);
-    page.field("waits for", &watched, Tone::Plain);
+    page.field("watches", &watched, Tone::Plain);
     let tone = match hints {
         Hints::Kept => Tone::Plain,
         Hints::Lost => Tone::Warning,
@@ -62,18 +62,18 @@ fn write_cost(page: &mut Page, cost: &Cost) {
     page.field("PID", &cost.pid.to_string(), Tone::Plain);
     page.field(
         "memory",
-        &format!("{}, at most {}", megabytes(cost.resident), megabytes(cost.peak)),
+        &format!("{}, peak {}", megabytes(cost.resident), megabytes(cost.peak)),
         Tone::Plain,
     );
     let share = cost.cpu.as_secs_f64() / cost.age.as_secs_f64().max(0.001) * 100.0;
     let cpu = format!("{} in {}, {share:.2} % of a core", time(cost.cpu), time(cost.age));
     page.field("CPU", &cpu, Tone::Plain);
-    let most = cost.descriptor_limit.map_or_else(|| "any number".to_owned(), |most| most.to_string());
+    let most = cost.descriptor_limit.map_or_else(|| "no limit".to_owned(), |most| most.to_string());
     page.field("descriptors", &format!("{} of {most}", cost.descriptors), Tone::Plain);
     page.field("threads", &cost.threads.to_string(), Tone::Plain);
     page.field("wake-ups", &format!("{} of the screen's thread", cost.wakeups), Tone::Plain);
     if cost.lost_lines > 0 {
-        page.field("log", &format!("{} lines lost: the disk refuses them", cost.lost_lines), Tone::Warning);
+        page.field("log", &format!("{} lines lost: failed to write them", cost.lost_lines), Tone::Warning);
     }
 }
 

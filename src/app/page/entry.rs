@@ -49,11 +49,11 @@ fn movement(movement: &Movement) -> String {
 
 fn undo(entry: &Entry) -> String {
     match entry.undone_by {
-        Some(by) => format!("entry {by} has undone it"),
+        Some(by) => format!("undone by entry {by}"),
         None if entry.can_be_undone() => "z shows how".to_owned(),
         None if entry.is_open() => "it was interrupted, or is being done: z puts it right".to_owned(),
         None if entry.is_stop() => NOT_BACK.to_owned(),
-        None if entry.pruned => "its parked files were given up and removed".to_owned(),
+        None if entry.pruned => "its parked files were removed for good".to_owned(),
         None => "there is nothing to undo".to_owned(),
     }
 }

@@ -193,7 +193,7 @@ fn write_legend(page: &mut Page, map: &Map, index: &Index, lines: usize) {
     let signs = [
         (Mark::Alive, Tone::Good, "alive"),
         (Mark::Dead, Tone::Warning, "dead"),
-        (Mark::Unknown, Tone::Notice, "not known"),
+        (Mark::Unknown, Tone::Notice, "unknown"),
         (Mark::Collision, Tone::Bad, "collides"),
     ];
     let line = signs.iter().fold(Line::default(), |line, (mark, tone, word)| {
@@ -211,7 +211,7 @@ fn write_legend(page: &mut Page, map: &Map, index: &Index, lines: usize) {
         }
     }
     if all > room {
-        let more = format!("{} in all: 5 lists each", count(all, "collision"));
+        let more = format!("{} in all: press 5", count(all, "collision"));
         page.lines.push(Line::new(&more, Tone::Dim));
     }
     page.lines.push(Line::default());

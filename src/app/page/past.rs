@@ -20,7 +20,7 @@ pub(crate) fn write(page: &mut Page, past: &Past, timeline: &Timeline) -> String
     page.field("What", &past.told, Tone::Strong);
     page.moment("Seen", Some(past.at));
     for key in &past.keys {
-        page.heading(&format!("All that was seen of {key}"));
+        page.heading(&format!("Everything seen of {key}"));
         list(page, timeline.entries_of(key, page.now()).take(TOLD));
     }
     past.event.name().to_owned()
@@ -135,7 +135,7 @@ mod tests {
         assert_eq!(shown(&state), 1);
         let page = press(&mut state, "\n");
         assert!(page.contains("gamma (PID 3999) let go of work-item SD-099"), "{page}");
-        assert!(page.contains("All that was seen of c-SD-099"), "{page}");
+        assert!(page.contains("Everything seen of c-SD-099"), "{page}");
     }
 
     #[test]

@@ -100,13 +100,13 @@ pub(crate) fn outcome(entry: &Entry) -> Span {
 /// Returns what happened to what was observed, with its sign.
 pub(crate) fn past_sign(past: &Past) -> Span {
     match past.event {
-        Kind::WindowAppeared | Kind::RecordAppeared => Span::marked(Mark::Alive, "came", Tone::Plain),
+        Kind::WindowAppeared | Kind::RecordAppeared => Span::marked(Mark::Alive, "new", Tone::Plain),
         Kind::WindowChanged | Kind::RecordChanged | Kind::ClaimChanged => {
             Span::marked(Mark::Info, "changed", Tone::Plain)
         }
         Kind::WindowWaits => Span::marked(Mark::Waiting, "waits", Tone::Notice),
         Kind::WindowUnseen => Span::marked(Mark::Unknown, "unseen", Tone::Plain),
-        Kind::WindowGone | Kind::RecordGone => Span::marked(Mark::Dead, "went", Tone::Plain),
+        Kind::WindowGone | Kind::RecordGone => Span::marked(Mark::Dead, "gone", Tone::Plain),
         Kind::FindingRaised => {
             // A history that an earlier version has kept does not say how bad it was.
             let (mark, tone, _) = of_severity(past.severity.unwrap_or(Severity::Warning));

@@ -104,7 +104,7 @@ fn tree_order(one: &LeftTree) -> i64 {
 /// Says when its window ended, or that it lives.
 fn ended(certainty: Certainty, at: Option<Timestamp>, now: Timestamp) -> Cell {
     if certainty == Certainty::Held {
-        return Cell::ranked(Span::new("lives", Tone::Dim), -1);
+        return Cell::ranked(Span::new("alive", Tone::Dim), -1);
     }
     if at.is_none() {
         return Cell::default();

@@ -190,7 +190,7 @@ pub(crate) fn name(index: Option<&Index>, request: &Request) -> String {
         }
         (None, Request::Act { key, .. }) => return key.to_string(),
         (_, Request::Several { keys, .. }) => return format!("{} records together", keys.len()),
-        (None, Request::Left { of }) => return format!("all that the window of {of} has left"),
+        (None, Request::Left { of }) => return format!("all that the window of {of} left"),
         (Some(index), Request::Left { of }) => return format!("all that goes with {}", index.name(of)),
         (None, Request::Stop { key, .. }) => return key.to_string(),
         (Some(index), Request::Stop { key, .. }) => return index.name(key),

@@ -73,9 +73,9 @@ fn write_stage(page: &mut Page, sheet: &Sheet) {
         Stage::Working => {
             let (told, due) = (sheet.told.len(), sheet.due);
             let done = match (&sheet.machine, due.saturating_sub(told)) {
-                (Some(machine), 0 | 1) => format!("In progress on {machine}: Esc leaves it, and it goes on"),
+                (Some(machine), 0 | 1) => format!("In progress on {machine}: Esc leaves it running"),
                 (Some(machine), _) => format!(
-                    "In progress on {machine}: {told} of {due} finished; Esc leaves it and cancels what is not begun"
+                    "In progress on {machine}: {told} of {due} finished; Esc leaves it and cancels the rest"
                 ),
                 (None, _) => format!("In progress: {told} of {due} finished; Esc cancels the rest"),
             };
@@ -141,7 +141,7 @@ fn write_question(page: &mut Page, sheet: &Sheet) {
     page.bullet(Mark::Info, &format!("{question} {code}, then Enter: {}▌", sheet.typed), Tone::Key);
     if sheet.is_wrong {
         let typed = if sheet.typed.is_empty() { "nothing" } else { &sheet.typed };
-        page.bullet(Mark::Warning, &format!("Typed: {typed}. Asked for: {code}."), Tone::Warning);
+        page.bullet(Mark::Warning, &format!("Typed: {typed}. Expected: {code}."), Tone::Warning);
     }
 }
 
@@ -149,7 +149,7 @@ fn write_told(page: &mut Page, told: &ActionResult) {
     let (mark, tone, word) = match told.ended {
         Some(EndResult::Done) => (Mark::Alive, Tone::Good, "Done"),
         Some(EndResult::Changed) => (Mark::Quiet, Tone::Notice, "Changed under you, nothing was done"),
-        Some(EndResult::Failed) => (Mark::Dead, Tone::Bad, "Failed, everything is where it was"),
+        Some(EndResult::Failed) => (Mark::Dead, Tone::Bad, "Failed; everything is as it was"),
         Some(EndResult::Stuck) => (Mark::Dead, Tone::Bad, "Stuck"),
         Some(EndResult::Partly) => (Mark::Warning, Tone::Warning, "Only partly done"),
         Some(EndResult::Unknown) => (Mark::Unknown, Tone::Notice, "Unknown; it is checked later"),

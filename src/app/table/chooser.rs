@@ -21,7 +21,7 @@ pub(crate) fn write(page: &mut Page, state: &State) -> (String, Vec<Choice>) {
         let is_empty = state.table.widths.get(at) == Some(&0);
         let line = line.then(sorted, Tone::Accent);
         choices.push(Choice::line(page.lines.len(), Pick::Column(at)));
-        page.lines.push(if is_empty { line.then("empty, so not drawn", Tone::Dim) } else { line });
+        page.lines.push(if is_empty { line.then("empty, so not shown", Tone::Dim) } else { line });
     }
     (format!("Columns of {}", state.view.title()), choices)
 }
@@ -36,6 +36,6 @@ pub(crate) fn toggle(state: &mut State, at: usize) {
     if place.hidden.len() + 1 < columns {
         place.hidden.insert(at);
     } else {
-        state.message = Some("One column stays".to_owned());
+        state.message = Some("Keep one column".to_owned());
     }
 }

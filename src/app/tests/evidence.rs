@@ -97,7 +97,7 @@ fn sub_agents_that_edited_one_uncommitted_file_are_named() {
     press(&mut state, "\n");
     let text = panel_text(&state);
     let told: Vec<&str> = text.lines().filter(|line| line.contains("Sub-agents")).map(str::trim).collect();
-    assert_eq!(told, ["Sub-agents      2 have edited /a/pay.rs, which no commit holds: a2, a1"], "{text}");
+    assert_eq!(told, ["Sub-agents      2 have edited /a/pay.rs, not committed: a2, a1"], "{text}");
     assert!(text.contains("Not seen        edits by shell commands"), "{text}");
 }
 
@@ -224,7 +224,7 @@ fn evidence_of_what_is_gone_says_so() {
     let mut state = seen(testing::busy());
     press(&mut state, "\n");
     look(&mut state, testing::quiet());
-    assert!(panel_text(&state).contains("gone since the last look"));
+    assert!(panel_text(&state).contains("Gone since the last look"));
 }
 
 #[test]
@@ -310,7 +310,7 @@ fn a_plan_stays_open_and_says_why() {
 #[test]
 fn a_key_that_does_nothing_here_says_why() {
     check_message("\ns", "Not while this is open: Esc closes it");
-    check_message("7s", "History is in the order of time");
+    check_message("7s", "History is sorted by time only");
     check_message("jjjjr", "There is nothing here to release");
     check_message("w", "Nothing can be recorded here");
 }
@@ -338,7 +338,7 @@ fn one_sentence_says_what_is_wrong_and_which_key_helps() {
         "r shows how to release",
     );
     check_summary("jj", "suspended-holder: PID 5333 is stopped and keeps its claims", "Enter shows why");
-    check_summary("jjjj", "Nothing wrong found here", "");
+    check_summary("jjjj", "No problems found here", "");
     check_summary("J", "cart api is in tmux pane %0 of session $0 (socket /tmp/tmux-1000/default)", "");
     check_summary("5J", "cart api is in tmux pane %0 of session $0 (socket /tmp/tmux-1000/default)", "");
     check_summary("5jJ", "cart api is in tmux pane %0 of session $0 (socket /tmp/tmux-1000/default)", "");
@@ -362,7 +362,7 @@ fn of_a_machine_that_is_not_heard_nothing_is_called_right() {
     let said = summary(&state).what.plain();
     assert_eq!(said, "gpu is unreached: no route to host");
     press(&mut state, "j");
-    assert_eq!(summary(&state).what.plain(), "Nothing wrong found here");
+    assert_eq!(summary(&state).what.plain(), "No problems found here");
 }
 
 #[track_caller]
@@ -466,7 +466,7 @@ fn what_the_processes_of_a_window_take_is_asked_for_while_its_evidence_is_open()
     update(&mut state, Msg::Household(key("w-4711"), members));
     let text = panel_text(&state);
     for part in [
-        "Takes           5.4 GB in 2 processes, listens on :3000",
+        "Uses            5.4 GB in 2 processes, listens on :3000",
         "4712           node server.js · 0 s · 2.7 GB · 61 s CPU",
     ] {
         assert!(text.contains(part), "{part} is missing in:\n{text}");
@@ -475,7 +475,7 @@ fn what_the_processes_of_a_window_take_is_asked_for_while_its_evidence_is_open()
     let later = Msg::Tick(now() + SignedDuration::from_secs(6));
     update(&mut state, later);
     assert_eq!(measured(&look(&mut state, busy.clone())), ["w-4711"]);
-    assert!(panel_text(&state).contains("Takes"), "it stays until it is known anew");
+    assert!(panel_text(&state).contains("Uses"), "it stays until it is known anew");
     press(&mut state, "\u{1b}f");
     assert_eq!(measured(&press(&mut state, "\n")), [] as [&str; 0], "a frozen picture is as it was");
 }

@@ -179,7 +179,7 @@ fn a_left_over_has_its_tree_and_how_it_is_ended_on_its_page() {
     for part in [
         "x, then the code",
         "server node dev.js",
-        "gamma, claude-code PID 3999, last heard of 2 h ago",
+        "gamma, claude-code PID 3999, last seen 2 h ago",
         "7001",
         "210 MB",
     ] {

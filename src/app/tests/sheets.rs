@@ -50,7 +50,7 @@ fn a_sheet_shows_the_plan_and_y_asks_for_it() {
     let msg = offered(&state, None);
     update(&mut state, msg);
     let text = panel_text(&state);
-    for part in ["y does it", "SD-099", "aside", "Undo", "proven dead"] {
+    for part in ["y does it", "SD-099", "park /tmp/gamma, unchanged", "Undo", "proven dead"] {
         assert!(text.contains(part), "{part} is missing in:\n{text}");
     }
     let effects = update(&mut state, Msg::Pressed(Press::Char('y')));
@@ -176,10 +176,10 @@ fn a_code_must_be_typed_and_no_key_means_anything_else_meanwhile() {
     press(&mut state, "aqx\n");
     assert!(matches!(state.sheet().unwrap().stage, Stage::Asking), "q is typed and x is wrong");
     let text = panel_text(&state);
-    assert!(text.contains("Typed: aqx. Asked for: aq7."), "{text}");
+    assert!(text.contains("Typed: aqx. Expected: aq7."), "{text}");
     update(&mut state, Msg::Pressed(Press::Backspace));
     update(&mut state, Msg::Pressed(Press::Char('7')));
-    assert!(!panel_text(&state).contains("Asked for"), "it is another text by now");
+    assert!(!panel_text(&state).contains("Expected:"), "it is another text by now");
     let effects = update(&mut state, Msg::Pressed(Press::Enter));
     let request = state.sheet().unwrap().requests[0].clone();
     assert_eq!(
@@ -433,7 +433,7 @@ fn of_a_window_that_has_ended_all_that_it_has_left_is_meant() {
     update(&mut state, Msg::Offered(vec![Offer { request, plan: Ok((plan, None)) }]));
     let text = panel_text(&state);
     assert!(text.contains("y does it") && text.contains("everything that"), "{text}");
-    assert!(text.contains("/tmp/gamma aside") && text.contains("/tmp/epsilon"), "{text}");
+    assert!(text.contains("park /tmp/gamma, unchanged") && text.contains("/tmp/epsilon"), "{text}");
 }
 
 /// Opens the sheet that ends what is selected, and answers as the processes would.
@@ -579,11 +579,11 @@ fn a_sheet_of_another_machine_is_left_at_any_time_and_its_answers_go_into_no_oth
     assert_eq!(state.sheet().unwrap().stage, Stage::Looking);
     update(&mut state, Msg::OfferedOn(2, offers()));
     press(&mut state, "y");
-    assert!(panel_text(&state).contains("In progress on devbox: Esc leaves it, and it goes on"));
+    assert!(panel_text(&state).contains("In progress on devbox: Esc leaves it running"));
     // While it is done: what is under way continues, and its result is shown.
     assert_eq!(press(&mut state, "\u{1b}"), [Effect::CallOff, Effect::Redraw]);
     assert!(state.sheet().is_none());
-    assert!(state.message.as_ref().is_some_and(|message| message.contains("on devbox goes on")));
+    assert!(state.message.as_ref().is_some_and(|message| message.contains("on devbox continues")));
     press(&mut state, "4j");
     press(&mut state, "r");
     let told =

@@ -15,9 +15,9 @@ pub(super) fn unheard(machines: &[FarMachine], here: &Host) -> Vec<String> {
     };
     let is_silent = |one: &&FarMachine| !one.view.state.is_heard() && !is_here(one);
     let silent: Vec<&FarMachine> = machines.iter().filter(is_silent).collect();
-    let name = |one: &&FarMachine| format!("{} cannot be heard ({})", one.view.name, one.view.detail.shown());
+    let name = |one: &&FarMachine| format!("{} does not answer ({})", one.view.name, one.view.detail.shown());
     let more = silent.len().saturating_sub(NAMED);
-    let more = (more > 0).then(|| format!("{more} more machines cannot be heard"));
+    let more = (more > 0).then(|| format!("{more} more machines do not answer"));
     silent.iter().take(NAMED).map(name).chain(more).collect()
 }
 
@@ -31,7 +31,7 @@ pub(super) fn obstacle(report: &Report, request: &Request, unheard: &[String]) -
     let why = unheard.join("; ");
     let name = record.path().shown();
     let text = format!(
-        "{name} may be held on another machine, and {why}: reach it, or name with --on the machines to ask instead"
+        "{name} may be held on another machine, and {why}: reach it, or use --on to name the machines to ask"
     );
     (!unheard.is_empty()).then_some(Obstacle { kind: ErrorKind::Failed, text })
 }
@@ -89,9 +89,9 @@ mod tests {
         let here = host::host(clock::now());
         let own = silent("own", here.boot_id.as_deref(), &here);
         let other = |number: u32| silent(&format!("far-{number}"), Some("another"), &here);
-        assert_eq!(unheard(&[own.clone(), other(1)], &here), ["far-1 cannot be heard (not seen for 2 min)"]);
+        assert_eq!(unheard(&[own.clone(), other(1)], &here), ["far-1 does not answer (not seen for 2 min)"]);
         let many: Vec<FarMachine> = [own].into_iter().chain((0..9).map(other)).collect();
         let told = unheard(&many, &here);
-        assert_eq!((told.len(), told[NAMED].as_str()), (NAMED + 1, "6 more machines cannot be heard"));
+        assert_eq!((told.len(), told[NAMED].as_str()), (NAMED + 1, "6 more machines do not answer"));
     }
 }

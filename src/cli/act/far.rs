@@ -66,7 +66,7 @@ fn followed(there: &mut There, sent: SentOrder) -> Result<SentOrder, ActionError
 fn planned(transcript: &mut Transcript, there: &There, requests: &[Request]) -> Vec<(Action, ProposedPlan)> {
     let mut chosen = Vec::new();
     if requests.len() > MOST_REQUESTS {
-        let text = format!("{} things are more than are done elsewhere at once", requests.len());
+        let text = format!("{} things are too many to do elsewhere at once", requests.len());
         transcript.obstacle(None, &Obstacle { kind: ErrorKind::Never, text });
         return chosen;
     }

@@ -156,7 +156,7 @@ pub(crate) fn clean(settings: &Settings, is_expired: bool, consent: &Consent) ->
     };
     let left = left.map(|left| {
         let records = if left == 1 { "1 record is".to_owned() } else { format!("{left} records are") };
-        format!("{records} past their own system's limit, and nobody is known to hold them: claimtop clean --expired")
+        format!("{records} past their own system's limit, with no known holder: claimtop clean --expired")
     });
     carry_out_and_tell(settings, site, &report, &requests, consent, left)
 }

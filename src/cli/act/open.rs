@@ -31,8 +31,7 @@ fn complain_of(wait: &str) {
 /// The state folder cannot be made or opened, or the home is another user's.
 pub(crate) fn executor(settings: &Settings) -> Result<Executor, Failure> {
     if let Some(owner) = settings.other_owner {
-        let error =
-            anyhow!("the home belongs to user {owner}, and root acts on nothing that others can steer");
+        let error = anyhow!("the home belongs to user {owner}, and root does not act on what others control");
         let hint = format!("act as that user: setpriv --reuid {owner} --init-groups claimtop ...");
         return Err(Failure::new(Exit::Refused, error).hint(hint));
     }
@@ -76,7 +75,7 @@ pub(super) fn opened(settings: &Settings, consent: &Consent) -> Result<Executor,
     }
     if settings.effective.config.access == Access::ReadOnly {
         let error = anyhow!("claimtop is read-only");
-        return Err(Failure::new(Exit::Refused, error).hint("leave --read-only out, or use --dry-run"));
+        return Err(Failure::new(Exit::Refused, error).hint("omit --read-only, or use --dry-run"));
     }
     executor(settings)
 }

@@ -96,13 +96,13 @@ pub(super) fn open(settings: &Settings, consent: &Consent, subjects: &[String]) 
         if subjects.iter().all(|one| is_own_key(one)) {
             return beside(settings, consent);
         }
-        return Err(Failure::usage(anyhow!("an action is about one machine at a time")));
+        return Err(Failure::usage(anyhow!("act on one machine at a time")));
     }
     let machine = match (names.as_slice(), asked.as_slice()) {
         ([], []) => return here(settings, consent),
         ([], [one]) => one.clone(),
         ([name], [..]) if is_all => settings.machine(name)?,
-        _ => return Err(Failure::usage(anyhow!("an action is about one machine at a time"))),
+        _ => return Err(Failure::usage(anyhow!("act on one machine at a time"))),
     };
     there(settings, consent, machine).map(Site::There)
 }
@@ -118,7 +118,7 @@ fn here(settings: &Settings, consent: &Consent) -> Result<Site, Failure> {
     };
     fleet.wait_for_all();
     let unheard = elsewhere::unheard(&fleet.seen(), &host::host(clock::now()));
-    unheard.iter().for_each(|why| complain(&format!("claimtop: {why}; what it knows does not count")));
+    unheard.iter().for_each(|why| complain(&format!("claimtop: {why}; its knowledge is not used")));
     Ok(Site::Here { executor: executor.hearing(fleet.testimony()), fleet: Some(fleet), unheard })
 }
 
@@ -174,14 +174,14 @@ pub(super) fn undo(
     let (number, name) = match entry.map(|entry| entry.split_once('@').unwrap_or((entry, ""))) {
         None => (None, ""),
         Some((number, name)) => {
-            let error = || Failure::usage(anyhow!("{number:?} is no number of an entry"));
+            let error = || Failure::usage(anyhow!("{number:?} is not an entry number"));
             (Some(number.parse::<u64>().map_err(|_| error())?), name)
         }
     };
     let machine = match (name, asked(settings).as_slice()) {
         ("", []) => return undo_here(settings, consent, number, to),
         ("", [one]) => one.clone(),
-        ("", _) => return Err(Failure::usage(anyhow!("an action is about one machine at a time"))),
+        ("", _) => return Err(Failure::usage(anyhow!("act on one machine at a time"))),
         (name, _) => settings.machine(name)?,
     };
     let mut there = there(settings, consent, machine)?;
@@ -238,7 +238,7 @@ fn undo_here(
     };
     let entry = number.map_or_else(newest, |number| history.entry(number));
     if let (None, Some(stuck)) = (entry, stuck) {
-        let nothing = Failure::new(Exit::Refused, anyhow!("there is nothing to undo in its place"));
+        let nothing = Failure::new(Exit::Refused, anyhow!("nothing can be undone in its place"));
         let (number, by) = (stuck.number, stuck.brought_back_by());
         return Err(nothing.hint(format!(
             "entry {number} got stuck: claimtop undo {by} --beside brings back what is parked"
@@ -253,7 +253,7 @@ fn undo_here(
     let mut there = there(settings, consent, settings.machine(&order.machine)?)?;
     if order.store.is_some() && order.store != there.sender.store() {
         let (name, another) = (&order.machine, "is not the machine that was asked for entry");
-        return Err(Failure::new(Exit::Refused, anyhow!("{name} {another} {own}: its ID is another one")));
+        return Err(Failure::new(Exit::Refused, anyhow!("{name} {another} {own}: its ID differs")));
     }
     there.undoes = Some(own);
     Ok(Undoing { site: Site::There(there), entry: Some(entry), put_right: None })
@@ -318,7 +318,7 @@ fn unreached(settings: &Settings, name: &str, why: &str) -> Failure {
     let on = if is_configured || is_host { String::new() } else { format!(" --on {}", quoted(name)) };
     let given = &settings.given;
     Failure::new(Exit::Failed, anyhow!("{name}: {why}"))
-        .hint(format!("claimtop machines{on}{given} says how it stands with each"))
+        .hint(format!("run claimtop machines{on}{given} for the state of each"))
 }
 
 /// Makes sure that a machine may be asked. One that only `--on` names may: a person has just named it to act on it.
@@ -327,9 +327,9 @@ fn allowed(settings: &Settings, machine: Machine) -> Result<Machine, Failure> {
     match (is_configured, machine.allow) {
         (true, Allow::Observe) => {
             let name = &machine.name;
-            let error = anyhow!("{name} is only watched from here, and nothing was asked of it");
+            let error = anyhow!("{name} is only watched from here; nothing was requested");
             Err(Failure::new(Exit::Refused, error).hint(
-                "allow = \"operate\" in its [[machine]] lets it be asked; what it does is its own to decide",
+                "allow = \"operate\" in its [[machine]] allows requests; what it does is its own decision",
             ))
         }
         (true, Allow::Operate) | (false, _) => Ok(Machine { allow: Allow::Operate, ..machine }),

@@ -9,7 +9,7 @@ use clap::{Args, Subcommand};
 pub(crate) enum ActCommand {
     /// Let a claim go, or end a dead record; the plan is shown first
     Release {
-        /// Any name on the screen, KEY@MACHINE on another one; of a window that has ended, all that it has left
+        /// Any name on the screen, KEY@MACHINE on another machine; for an ended window, all that it left
         #[arg(value_name = "NAME")]
         subject: String,
         /// How it is confirmed
@@ -30,16 +30,16 @@ pub(crate) enum ActCommand {
     },
     /// Park every record that is provably dead and past its own system's limit
     Clean {
-        /// Take what is past its own system's limit and no process is known to hold, as one plan with one code
+        /// Take what is past its own system's limit and has no known holder, as one plan with one code
         #[arg(long)]
         expired: bool,
         /// How it is confirmed
         #[command(flatten)]
         consent: Consent,
     },
-    /// Park a file, also one that its own system cannot read
+    /// Park a file, even one that its own system cannot read
     Park {
-        /// Any name on the screen, or a path; of a window that has ended, all that it has left
+        /// Any name on the screen, or a path; for an ended window, all that it left
         #[arg(value_name = "NAME")]
         subject: String,
         /// How it is confirmed
@@ -49,16 +49,16 @@ pub(crate) enum ActCommand {
     /// End a process that a window has left running, or a window, with all that runs below it; it cannot be
     /// undone, so the code or the full name in the plan is always asked for
     Stop {
-        /// A key or a PID; of a window also its name
+        /// A key or PID; for a window, also its name
         #[arg(value_name = "NAME")]
         subject: String,
         /// How it is confirmed
         #[command(flatten)]
         consent: Consent,
     },
-    /// Undo an entry of the journal: the newest that can be undone when left out
+    /// Undo a journal entry; by default the newest that can be undone
     Undo {
-        /// Its number; that of another machine's journal as NUMBER@MACHINE
+        /// Its number, or NUMBER@MACHINE in another machine's journal
         entry: Option<String>,
         /// Restore under another name if another file has taken its place
         #[arg(long)]
@@ -75,7 +75,7 @@ pub(crate) struct Consent {
     /// Only show the plan
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Answer yes to each plan that asks for no more than that; what asks for a typed text is not done
+    /// Answer yes to each plan that needs only that; a plan that needs typed text is not done
     #[arg(long)]
     pub(crate) yes: bool,
     /// The code or the full name that the plan asks for

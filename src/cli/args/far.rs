@@ -5,7 +5,7 @@ use clap::Subcommand;
 /// What a witness is asked for beside publishing.
 #[derive(Clone, Copy, Debug, Subcommand)]
 pub(crate) enum WitnessCommand {
-    /// Print a systemd unit of yours that publishes this machine
+    /// Print a systemd user unit that publishes this machine
     Unit,
 }
 
@@ -21,7 +21,7 @@ pub(crate) enum FleetCommand {
         #[arg(long)]
         apply: bool,
     },
-    /// Print the SQL that takes it back, with all that machines have told
+    /// Print the SQL that removes it, with all that machines have sent
     Drop {
         /// The database
         #[arg(value_name = "URL")]
@@ -30,7 +30,7 @@ pub(crate) enum FleetCommand {
         #[arg(long)]
         apply: bool,
     },
-    /// Say that a host does not come back: kept as your word and shown as that; it proves nothing, and ends when it beats
+    /// Declare that a host is gone for good: kept and shown as your word; proves nothing, ends at its next heartbeat
     DeclareLost {
         /// The host in the database of --fleet, by its name or ID
         #[arg(value_name = "HOST")]

@@ -31,7 +31,7 @@ pub(crate) struct BindArguments {
 /// What a guard is asked by people and scripts.
 #[derive(Clone, Debug, Subcommand)]
 pub(crate) enum GuardCommand {
-    /// Say which living window has uncommitted edits of these files; exit code 1 if one has
+    /// Show which live window has uncommitted edits in these files; exit code 1 if one has
     Check {
         /// Files or folders
         #[arg(required = true, value_name = "PATH")]
@@ -42,11 +42,11 @@ pub(crate) enum GuardCommand {
         /// The recording
         #[arg(value_name = "FILE")]
         file: PathBuf,
-        /// Print one JSON object a call
+        /// Print a JSON object per call
         #[arg(long)]
         json: bool,
     },
-    /// Count what it has said so far, and how long that took
+    /// Count its responses, and how long they took
     Stats {
         /// Print JSON
         #[arg(long)]
@@ -59,9 +59,9 @@ pub(crate) enum GuardCommand {
 pub(crate) enum HookCommand {
     /// Print the settings; nothing is edited
     Print {
-        /// Which agent; all that have hooks when left out
+        /// Which agent; by default all that have hooks
         agent: Option<Agent>,
-        /// Say how to take them out again
+        /// Show how to remove them again
         #[arg(long, conflicts_with = "agent")]
         remove: bool,
     },

@@ -22,7 +22,7 @@ use crate::cli::settings::values::CompletionShell;
 
 /// See every coding-agent window, what it claims, and what is dead, stale or in collision - and why.
 ///
-/// Without a command the full screen opens; when the output is no terminal, `ls` is printed.
+/// With no command, the full screen opens; if the output is not a terminal, `ls` runs.
 #[derive(Debug, Parser)]
 #[command(name = "claimtop", version, max_term_width = 100)]
 #[command(after_help = EXITS)]
@@ -44,12 +44,12 @@ const EXITS: &str = "Exit codes: 0 fine, 1 problems found (doctor), 2 usage, 3 r
 pub(crate) enum Command {
     /// Look once and print what is there
     Ls {
-        /// Which view; windows with a summary when left out
+        /// Which view; by default windows with a summary
         view: Option<View>,
         /// Print the whole snapshot as JSON, whatever the view
         #[arg(long)]
         json: bool,
-        /// Include in the JSON what each window was asked last
+        /// Include each window's last prompt in the JSON
         #[arg(long, requires = "json")]
         with_prompts: bool,
     },
@@ -64,7 +64,7 @@ pub(crate) enum Command {
         /// Ask git about the working trees that agents have made: what a removal would lose
         #[arg(long)]
         trees: bool,
-        /// Count how much lies in these trees, and in the folders that agents let grow
+        /// Measure these trees, and the folders that agents let grow
         #[arg(long, conflicts_with = "trees")]
         sizes: bool,
         /// Print JSON
@@ -81,7 +81,7 @@ pub(crate) enum Command {
         /// Print instead what the system lets claimtop see, and which deaths it remembers
         #[arg(long = "self")]
         own: bool,
-        /// Forget the deaths that are remembered
+        /// Forget the remembered deaths
         #[arg(long, requires = "own")]
         drop_tombstones: bool,
     },
@@ -97,7 +97,7 @@ pub(crate) enum Command {
     },
     /// Print the context ID of the calling process, for hooks and scripts
     ContextId(ContextArguments),
-    /// Note down which process runs a session, for hooks: reads the hook's JSON, never fails
+    /// Record which process runs a session, for hooks: reads the hook's JSON, never fails
     Bind(BindArguments),
     /// Print or check the hooks for an agent's settings: who runs a session, what waits, the guard
     Hook {
@@ -121,16 +121,16 @@ pub(crate) enum Command {
         /// Files or folders
         #[arg(required = true, value_name = "PATH")]
         paths: Vec<PathBuf>,
-        /// Let them go again; they also go when the window ends
+        /// Release them; this also happens when the window ends
         #[arg(long)]
         release: bool,
     },
     /// Print each change as it happens, until interrupted
     Events {
-        /// Only what is about this: any name on the screen
+        /// Only events about this: any name on the screen
         #[arg(value_name = "NAME")]
         about: Option<String>,
-        /// Print one JSON object a line
+        /// Print a JSON object per line
         #[arg(long)]
         json: bool,
     },
@@ -138,7 +138,7 @@ pub(crate) enum Command {
     #[command(flatten)]
     Act(ActCommand),
     /// Print what was done, when, why, and whether it can be undone; with --on also ask that machine what has
-    /// become of what it was asked
+    /// become of earlier requests
     Journal {
         /// Print JSON
         #[arg(long)]
@@ -175,17 +175,17 @@ pub(crate) enum Command {
         /// Print JSON
         #[arg(long)]
         json: bool,
-        /// Take whoever is reached by this name from now on for the right machine
+        /// From now on, accept the machine reached by this name as the right one
         #[arg(long, value_name = "MACHINE", conflicts_with = "json")]
         accept: Option<String>,
     },
-    /// Prepare a database in which machines meet that ssh does not reach
+    /// Prepare a database for machines that ssh cannot reach
     Fleet {
         /// What is done to it
         #[command(subcommand)]
         what: FleetCommand,
     },
-    /// Publish this machine in the database of --fleet, until interrupted; no prompts, paths without where they lie
+    /// Publish this machine in the database of --fleet, until interrupted; no prompts, relative paths
     #[command(args_conflicts_with_subcommands = true)]
     Witness {
         /// Print what would be published instead
@@ -195,9 +195,9 @@ pub(crate) enum Command {
         #[command(subcommand)]
         what: Option<WitnessCommand>,
     },
-    /// Tell another claimtop of this machine, line by line, on the standard output: it runs this over ssh
+    /// Report this machine to another claimtop, line by line, on standard output; it runs this over ssh
     Stream {
-        /// Take no orders, which is also so without this
+        /// Take no orders, which is the default
         #[arg(long, conflicts_with = "operate")]
         observe: bool,
         /// Take orders as well: what it confirms is planned, verified and journalled here

@@ -16,10 +16,10 @@ pub(crate) struct Options {
     /// Look in this folder instead of /tmp
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) tmp: Option<PathBuf>,
-    /// Keep what is claimtop's own in this folder: journal, parked files, history, last view
+    /// Keep claimtop's own data in this folder: journal, parked files, history, last view
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) state: Option<PathBuf>,
-    /// Look in this repository or folder too, beside the repository that claimtop runs in; may be repeated
+    /// Look in this repository or folder too, besides the one that claimtop runs in; may be repeated
     #[arg(long = "root", global = true, value_name = "DIR")]
     pub(crate) roots: Vec<PathBuf>,
     /// Read this SQLite database of Obra too; may be repeated
@@ -28,11 +28,11 @@ pub(crate) struct Options {
     /// Read LEO's database; leave the password to PGPASSWORD or a password file
     #[arg(long, global = true, value_name = "URL")]
     pub(crate) postgres: Option<String>,
-    /// Look at this machine instead of those of the configuration, or act on it: a name of the configuration, a host of
+    /// Look at this machine instead of the configured ones, or act on it: a configured name, a host of
     /// the fleet, ssh:HOST, docker:NAME, kubectl:POD, all; may be repeated
     #[arg(long = "on", global = true, value_name = "MACHINE")]
     pub(crate) machines: Vec<String>,
-    /// Look at this machine alone, and not at the machines and the fleet of the configuration
+    /// Look at this machine alone, not at the configured machines and fleet
     #[arg(long, global = true, conflicts_with_all = ["machines", "fleet"])]
     pub(crate) here: bool,
     /// Meet other machines in this PostgreSQL database; leave the password to PGPASSWORD or a password file
@@ -65,7 +65,7 @@ pub(crate) enum LogLevel {
     Off,
     /// What failed
     Error,
-    /// What was missed too
+    /// And what was missed
     Warn,
     /// And every action
     Info,

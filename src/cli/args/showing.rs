@@ -39,10 +39,10 @@ pub(crate) struct DemoArguments {
     /// Print it once as JSON
     #[arg(long, requires = "once")]
     pub(crate) json: bool,
-    /// Play how the guard keeps two windows out of each other's way, and print it
+    /// Act out how the guard keeps two windows apart, and print it
     #[arg(long, conflicts_with_all = ["once", "json", "record", "frames"])]
     pub(crate) guard: bool,
-    /// Show so many other machines beside this one, up to three
+    /// Show this many other machines too, up to three
     #[arg(long = "machines", value_name = "NUMBER", conflicts_with_all = ["guard", "record", "frames"],
           value_parser = clap::value_parser!(u8).range(1..=3))]
     pub(crate) machine_count: Option<u8>,
@@ -57,16 +57,16 @@ pub(crate) struct DemoArguments {
 /// What a report is made of.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct ReportArguments {
-    /// Write a page that needs nothing else into this new file; - is the standard output
+    /// Write a self-contained page to this new file; - is the standard output
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
     /// Report the last look of this recording instead of looking
     #[arg(long, value_name = "RECORDING")]
     pub(crate) from: Option<PathBuf>,
-    /// Include what each window was asked last, which is otherwise left out
+    /// Include each window's last prompt, which is otherwise left out
     #[arg(long, conflicts_with_all = ["from", "redact"])]
     pub(crate) with_prompts: bool,
-    /// Replace names, paths and texts by made-up ones, and leave out what was seen and done before
+    /// Replace names, paths and texts with made-up ones, and leave out what happened before
     #[arg(long, conflicts_with = "from")]
     pub(crate) redact: bool,
 }
@@ -74,11 +74,11 @@ pub(crate) struct ReportArguments {
 /// The arguments of `record`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct RecordArguments {
-    /// The recording: a file that is not there yet
+    /// The recording: a new file
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// Replace paths, prompts, names, IDs and addresses, each by the same everywhere; what is
-    /// replaced and what is kept is listed, and asked for, before it is written
+    /// Replace paths, prompts, names, IDs and addresses, each consistently; what is
+    /// replaced and what is kept is listed, and confirmed, before it is written
     #[arg(long)]
     pub(crate) redact: bool,
     /// Write it redacted without asking
@@ -90,7 +90,7 @@ pub(crate) struct RecordArguments {
     /// Stop when the file would grow beyond this many MiB; more than 64 cannot be replayed
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..=64))]
     pub(crate) limit_mb: u16,
-    /// Copy this recording instead of looking, as a rule with --redact
+    /// Copy this recording instead of looking, usually with --redact
     #[arg(long, value_name = "RECORDING", conflicts_with = "once")]
     pub(crate) from: Option<PathBuf>,
 }

@@ -42,7 +42,7 @@ impl Actor {
     fn answer(&mut self) -> anyhow::Result<u32> {
         let mut answer = String::new();
         self.answers.read_line(&mut answer)?;
-        answer.trim().parse().map_err(|_| anyhow!("it did not say that it runs"))
+        answer.trim().parse().map_err(|_| anyhow!("it did not report its PID"))
     }
 }
 
@@ -187,7 +187,7 @@ impl Drop for Cast {
 /// Returns which process has a PID; one that has exited counts no more.
 fn id_of(pid: u32) -> anyhow::Result<ProcessId> {
     let table = processes::chain(pid, &Candidates::default());
-    Ok(table.get(pid).filter(|process| !has_exited(process)).context("it has gone at once")?.id)
+    Ok(table.get(pid).filter(|process| !has_exited(process)).context("it exited at once")?.id)
 }
 
 /// Stops a child and waits until it is stopped.

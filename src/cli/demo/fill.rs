@@ -99,7 +99,7 @@ impl Truth<'_> {
             }
             Some(("path", path)) => match self.stage.place(path).to_str() {
                 Some(path) => path.to_owned(),
-                None => bail!("the temporary folder's name is no text"),
+                None => bail!("the temporary folder's name is not UTF-8"),
             },
             Some(("ms", span)) => self.at(span)?.as_millisecond().to_string(),
             Some(("naive", span)) => self.at(span)?.to_zoned(TimeZone::UTC).datetime().to_string(),
@@ -112,6 +112,6 @@ impl Truth<'_> {
 fn system_time(at: Timestamp) -> anyhow::Result<SystemTime> {
     match u64::try_from(at.as_millisecond()) {
         Ok(millis) => Ok(SystemTime::UNIX_EPOCH + Duration::from_millis(millis)),
-        Err(_) => bail!("the clock stands before 1970"),
+        Err(_) => bail!("the clock is before 1970"),
     }
 }

@@ -41,12 +41,12 @@ pub(super) fn play(stage: &Stage, cast: &mut Cast) -> anyhow::Result<String> {
     let held_up = windows.ask(SECOND, "PreToolUse", &add("toolu_1"))?;
     tell(SECOND, "calls `git add -A`, which is refused once:", held_up)?;
     let again = windows.ask(SECOND, "PreToolUse", &add("toolu_2"))?;
-    tell(SECOND, "makes the call again, so it is meant:", again)?;
+    tell(SECOND, "repeats the call, so it is intentional:", again)?;
     windows.ask(SECOND, "PreToolUse", &edit)?;
     OpenOptions::new().append(true).open(&file)?.write_all(b"fn refund() {}\n")?;
     let note = windows.ask(SECOND, "PostToolUse", &edit)?;
-    tell(SECOND, "edits src/pay.rs all the same; with the result its model reads:", note)?;
-    told.push_str("\nWhat the pane says of it:\n\n");
+    tell(SECOND, "edits src/pay.rs anyway; with the result its model reads:", note)?;
+    told.push_str("\nWhat the pane shows:\n\n");
     Ok(told)
 }
 
@@ -100,7 +100,7 @@ impl Windows<'_> {
         if said.is_empty() {
             return Ok(None);
         }
-        let said: Value = serde_json::from_str(&said).context("the guard's answer is no JSON")?;
+        let said: Value = serde_json::from_str(&said).context("the guard's answer is not JSON")?;
         let of = |name| said.get("hookSpecificOutput")?.get(name);
         let text = of("additionalContext").or_else(|| of("permissionDecisionReason"));
         Ok(text.and_then(Value::as_str).map(str::to_owned))

@@ -70,8 +70,9 @@ impl Machines {
     /// The name of this program or of a folder is no text.
     pub(super) fn links(&self) -> anyhow::Result<Vec<Machine>> {
         let text = |path: PathBuf| path.into_os_string().into_string().ok();
-        let own = std::env::current_exe().ok().and_then(text).context("claimtop's own path is no text")?;
-        let folder = text(self.folder.path().to_owned()).context("the temporary folder's name is no text")?;
+        let own = std::env::current_exe().ok().and_then(text).context("claimtop's path is not UTF-8")?;
+        let folder =
+            text(self.folder.path().to_owned()).context("the temporary folder's name is not UTF-8")?;
         let link = |there: &There| {
             let name = there.name().to_owned();
             let words = vec![own.clone(), PLAYS.to_owned(), name.clone(), folder.clone()];

@@ -196,8 +196,8 @@ fn refuse_folders(options: &Options) -> Result<(), Failure> {
         || options.state.is_some()
         || !options.roots.is_empty();
     if is_named {
-        let error = anyhow!("the demo looks only in folders of its own");
-        return Err(Failure::usage(error).hint("leave --home, --tmp, --state and --root out"));
+        let error = anyhow!("the demo looks only in its own folders");
+        return Err(Failure::usage(error).hint("omit --home, --tmp, --state and --root"));
     }
     Ok(())
 }

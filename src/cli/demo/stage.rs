@@ -93,7 +93,7 @@ impl Stage {
             let own = std::env::current_exe().context("failed to find claimtop's own program")?;
             std::fs::hard_link(&own, &path).or_else(|_| std::fs::copy(&own, &path).map(|_| ()))?;
         }
-        path.into_os_string().into_string().ok().context("the temporary folder's name is no text")
+        path.into_os_string().into_string().ok().context("the temporary folder's name is not UTF-8")
     }
 
     /// Makes a repository as git lays it out (gitrepository-layout(5)), without a commit.

@@ -28,14 +28,14 @@ pub(crate) fn run(settings: &Settings, named: &str, typed: Option<&str>) -> Outc
     let host = one(hosts(&target).map_err(failed)?, named)?;
     let name = shown(&host.name);
     let not_typed = || {
-        Failure::new(Exit::Refused, anyhow!("{name} was not declared lost: its name must be typed for that"))
-            .hint(format!("--confirm {name}; it is shown as your word, and ends as soon as it beats again"))
+        Failure::new(Exit::Refused, anyhow!("{name} was not declared lost: its name must be typed"))
+            .hint(format!("--confirm {name}; it is shown as your word, and ends at its next heartbeat"))
     };
     let typed = typed.ok_or_else(not_typed)?;
     match declare(&target, &host, typed).map_err(failed)? {
         LossOutcome::Kept => {
             print(&format!(
-                "{name} is shown as declared lost by you, which proves nothing of its windows.\n"
+                "{name} shows as declared lost by you, which proves nothing about its windows.\n"
             ))?;
             Ok(Exit::Fine)
         }
@@ -44,7 +44,7 @@ pub(crate) fn run(settings: &Settings, named: &str, typed: Option<&str>) -> Outc
             Err(Failure::new(Exit::Refused, anyhow!("{name} was seen less than 50 s ago: it is not lost")))
         }
         LossOutcome::Changed => {
-            Err(Failure::new(Exit::Refused, anyhow!("{name} has come back just now; look again")))
+            Err(Failure::new(Exit::Refused, anyhow!("{name} has just come back; look again")))
         }
     }
 }
@@ -55,7 +55,7 @@ fn one(hosts: Vec<Host>, named: &str) -> Result<Host, Failure> {
     let named = shown(named);
     match (found.next(), found.next()) {
         (Some(host), None) => Ok(host),
-        (None, _) => Err(Failure::usage(anyhow!("no host is called {named:?} that your login sees"))),
+        (None, _) => Err(Failure::usage(anyhow!("no host that your login sees is called {named:?}"))),
         (Some(one), Some(other)) => Err(Failure::usage(anyhow!("several hosts are called {named:?}"))
             .hint(format!("name it by its ID: {} or {}", shown(&one.id), shown(&other.id)))),
     }

@@ -61,7 +61,7 @@ pub(crate) fn accept(settings: &Settings, name: &str) -> Outcome {
             "no machine was reached as {name:?} before: there is nothing to accept"
         )));
     }
-    print(&format!("Whoever is reached as {name} next is remembered as it.\n"))?;
+    print(&format!("The next machine reached as {name} is remembered as it.\n"))?;
     Ok(Exit::Fine)
 }
 

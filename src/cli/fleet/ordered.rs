@@ -64,7 +64,7 @@ impl Service {
     /// None are taken by now; why, for people.
     fn now(&mut self) -> Result<&mut OrderService, String> {
         let config = self.settings.file_now();
-        let config = config.map_err(|why| format!("its configuration cannot be read by now: {why}"))?;
+        let config = config.map_err(|why| format!("its configuration can no longer be read: {why}"))?;
         self.orders.accept(taken(&config, self.accepts)?);
         Ok(&mut self.orders)
     }

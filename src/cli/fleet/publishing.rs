@@ -137,7 +137,7 @@ impl<'a> Publishing<'a> {
         match done {
             CallOutcome::Answer(Ok(())) => drop(self.answers.pop_front()),
             CallOutcome::Answer(Err(why)) => {
-                self.report_state(&format!("an answer is not there yet, and sent again: {why}"));
+                self.report_state(&format!("an answer was not delivered; trying again: {why}"));
                 self.again = Instant::now() + AGAIN;
             }
             CallOutcome::Beat(posted) => {
@@ -167,13 +167,13 @@ impl<'a> Publishing<'a> {
             }
             BeatOutcome::Waits(wait) => {
                 self.report_state(
-                    "the database knows this host in another boot; waiting until it is certain that it was restarted \
+                    "the database has this host in another boot; waiting until it is certain that it was restarted \
                      and not cloned",
                 );
                 Ok(wait)
             }
             BeatOutcome::Failed(why, wait) => {
-                self.report_state(&format!("not published, and tried again: {why}"));
+                self.report_state(&format!("not published; trying again: {why}"));
                 Ok(wait)
             }
         }

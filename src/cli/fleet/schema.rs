@@ -22,7 +22,7 @@ const DROP: &str = include_str!("../../../assets/fleet-drop.sql");
 pub(crate) fn run(settings: &Settings, asked: &FleetCommand) -> Outcome {
     let (url, sql, is_applied, done) = match asked {
         FleetCommand::Init { url, apply } => (url, INIT, *apply, "The database is ready for witnesses."),
-        FleetCommand::Drop { url, apply } => (url, DROP, *apply, "The database has no fleet any more."),
+        FleetCommand::Drop { url, apply } => (url, DROP, *apply, "The database no longer has a fleet."),
         FleetCommand::DeclareLost { host, confirm } => {
             return lost::run(settings, host, confirm.as_deref());
         }

@@ -33,7 +33,7 @@ fn text(program: &str) -> String {
          ExecStart={program} witness\n\
          Restart=always\n\
          RestartSec=5\n\
-         # A command line that cannot be used, and another witness that is at work, do not get better by themselves.\n\
+         # Restarting does not help with an unusable command line, or while another witness is running.\n\
          RestartPreventExitStatus=2 3\n\
          UMask=0077\n\
          NoNewPrivileges=yes\n\

@@ -41,7 +41,7 @@ fn held(settings: &Settings, paths: &[PathBuf]) -> anyhow::Result<Vec<(Life, Str
     let asked = Query::new(&scope, &question, machine(settings, now)?);
     let absolute = |path: &PathBuf| {
         let text = std::path::absolute(path)?.to_str().map(str::to_owned);
-        text.with_context(|| format!("{} has a name that is no text", Untrusted::from_path(path)))
+        text.with_context(|| format!("{}: its name is not UTF-8", Untrusted::from_path(path)))
     };
     let files: Vec<String> = paths.iter().map(absolute).collect::<anyhow::Result<_>>()?;
     let mut lines = Vec::new();

@@ -40,10 +40,10 @@ fn take(
     is_release: bool,
 ) -> anyhow::Result<(String, Option<String>)> {
     if settings.effective.config.access == Access::ReadOnly {
-        bail!("claimtop is read-only: nothing is written down");
+        bail!("claimtop is read-only: nothing is written");
     }
-    let cwd = std::env::current_dir().context("failed to find the folder in which this runs")?;
-    let cwd = cwd.to_str().context("the folder in which this runs has a name that is no text")?.to_owned();
+    let cwd = std::env::current_dir().context("failed to find the current folder")?;
+    let cwd = cwd.to_str().context("the current folder's name is not UTF-8")?.to_owned();
     let question = Question::of_person(Untrusted::fixed(""), cwd);
     let now = clock::now();
     let machine = machine(settings, now)?;
@@ -58,15 +58,15 @@ fn take(
     let mut said = String::new();
     for path in paths {
         let name = Untrusted::from_path(path);
-        let file = path.to_str().with_context(|| format!("{name} has a name that is no text"))?.to_owned();
+        let file = path.to_str().with_context(|| format!("{name}: its name is not UTF-8"))?.to_owned();
         let trees = asked.by_tree(std::slice::from_ref(&file));
-        let (tree, resolved) = trees.first().with_context(|| format!("{name} lies in no folder"))?;
+        let (tree, resolved) = trees.first().with_context(|| format!("{name} is in no folder"))?;
         for path in resolved {
-            let what = if is_release { "let go" } else { "held" };
+            let what = if is_release { "freed" } else { "held" };
             let frees = || LedgerLine::Frees(FileMoment::new(path.as_str().into(), now));
             if is_release && !has(&asked, tree, path) {
                 if let Some(why) = wanted(&asked, tree, path)? {
-                    return Ok((said, Some(format!("nothing is let go: {why}"))));
+                    return Ok((said, Some(format!("nothing is freed: {why}"))));
                 }
                 said.push_str(&format!(
                     "{} was not held by PID {}\n",
@@ -82,7 +82,7 @@ fn take(
                     let path = Untrusted::from(path.as_str());
                     return Ok((
                         said,
-                        Some(format!("{path} is not held: no file or folder can be seen at that path")),
+                        Some(format!("{path} is not held: no file or folder is visible at that path")),
                     ));
                 }
                 if let Some(why) = wanted(&asked, tree, path)? {
@@ -95,7 +95,7 @@ fn take(
                     return Ok((said, Some(why)));
                 }
                 if !has(&asked, tree, path) {
-                    bail!("a window can hold at most {MOST_HOLDS} paths of one working tree");
+                    bail!("a window can hold at most {MOST_HOLDS} paths in one working tree");
                 }
             }
             said.push_str(&format!("{} is {what} by PID {}\n", Untrusted::from(path.as_str()), holder.pid));

@@ -68,7 +68,7 @@ pub(crate) fn answer(asker: Asker, options: &Options, environment: Environment) 
     let Ok(settings) = settings(options, environment) else { return Exit::Fine };
     let now = clock::now();
     let response = limit
-        .context("no thread can be started that ends this in time")
+        .context("failed to start the thread for the time limit")
         .and_then(|_| input_of(patience, &settings))
         .and_then(|input| respond(asker, &scope(&settings), &input, now, || machine(&settings, now)));
     let HookAnswer { outcome, text, keep_failed, .. } = response.unwrap_or_else(|error| {

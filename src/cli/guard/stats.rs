@@ -42,7 +42,7 @@ pub(crate) fn stats(settings: &Settings, shape: Shape) -> Outcome {
             ))?;
         }
         Shape::Text(_) if counts.is_empty() => {
-            print("The guard was not asked yet: see `claimtop hook print`.\n")?
+            print("The guard has not run yet: see `claimtop hook print`.\n")?
         }
         Shape::Text(paint) => {
             let mut table = Columns::new(&["AGENT", "SAID", "TIMES", "p50", "p99"]);

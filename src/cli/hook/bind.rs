@@ -101,7 +101,7 @@ fn note_down(settings: &Settings) -> anyhow::Result<()> {
     if settings.effective.config.access == Access::ReadOnly {
         bail!("claimtop is read-only");
     }
-    let since_boot = clock::since_boot().context("the machine does not say how long it has been up")?;
+    let since_boot = clock::since_boot().context("the machine does not report its uptime")?;
     let text = input::read_all(PATIENCE_MS)?;
     let hook = json::parse(&text).map_err(|why| anyhow!("the hook's input is not a JSON object: {why}"))?;
     let session = hook.text("session_id").or_else(|| hook.text("sessionId"));
@@ -183,7 +183,7 @@ fn who(settings: &Settings) -> anyhow::Result<Who> {
     let pid = crate::source::os::processes::own::own_pid();
     let table = processes::chain(pid, &signatures.candidates());
     let (process, agent, role) =
-        server_above(&table, &signatures, pid).context("no agent up the chain of parents")?;
+        server_above(&table, &signatures, pid).context("no agent among the parents")?;
     let given = settings.environment.context_id.as_ref().map(Untrusted::raw);
     let resolution = resolve(&table, &signatures, pid, given, None).context("failed to read this process")?;
     Ok(Who { id: process.id, agent: agent.into(), context_id: resolution.context_id.value, role })

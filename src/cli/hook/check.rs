@@ -170,7 +170,7 @@ fn wrong(text: &[u8]) -> Option<&'static str> {
         [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..] => Some("it is UTF-16: save it as UTF-8"),
         text if text.trim_ascii().is_empty() => Some("it is empty: write {} into it, or remove it"),
         text if installed(&without_comments(text)).is_ok() => {
-            Some("it has comments, which JSON has not: take them out")
+            Some("it has comments, which are not JSON: remove them")
         }
         _ => None,
     }
@@ -229,8 +229,7 @@ fn trouble(agent: Agent, path: &Path, own: &[&InstalledHook], settings: &Setting
     }
     if agent.is_stopped_by_failures() && own.iter().any(|one| !one.command.ends_with(IN_ANY_CASE)) {
         let name = guarded(agent).0.name();
-        let why =
-            format!("without claimtop it refuses to work: take what `claimtop hook print {name}` shows");
+        let why = format!("without claimtop it refuses to work: use what `claimtop hook print {name}` shows");
         return Some((why, false));
     }
     let identity = |path: &Path| path.metadata().ok().map(|meta| (meta.dev(), meta.ino()));

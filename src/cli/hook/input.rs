@@ -19,7 +19,7 @@ const MAX_BYTES: usize = 8 << 20;
 pub(crate) fn read_all(patience: i64) -> anyhow::Result<Vec<u8>> {
     let input = stdin();
     if input.is_terminal() {
-        bail!("the standard input is a terminal and not a hook's");
+        bail!("the standard input is a terminal, not a hook");
     }
     let began_at = clock::steady();
     let mut bytes = Vec::with_capacity(16 << 10);

@@ -108,15 +108,15 @@ pub(super) fn guarded(agent: Agent) -> (Asker, &'static [(&'static str, &'static
 
 /// How the hooks go.
 const REMOVAL: &str = "\
-Take every entry whose command begins with `claimtop bind` or `claimtop guard` out of the `hooks` of
+Remove every entry whose command begins with `claimtop bind` or `claimtop guard` from the `hooks` of
   Claude Code: ~/.claude/settings.json
-  Codex:       ~/.codex/hooks.json; groups that stand behind one that goes have to be trusted anew
+  Codex:       ~/.codex/hooks.json; groups after a removed one must be trusted again
   Gemini CLI:  ~/.gemini/settings.json
   Qwen Code:   ~/.qwen/settings.json
 and delete
   Copilot CLI: ~/.copilot/hooks/claimtop.json, or .github/hooks/claimtop.json of a repository
   opencode:    ~/.config/opencode/plugin/claimtop.js
-`claimtop hook check` then says `no`. What they have noted stays in `bindings` and `guard` of the state folder.
+`claimtop hook check` then says `no`. Their notes stay in `bindings` and `guard` of the state folder.
 ";
 
 /// Prints the settings of one agent as they are, or of all with where they go.
@@ -176,14 +176,14 @@ fn place(agent: Agent) -> &'static str {
     match agent {
         Agent::ClaudeCode => "Claude Code: merge into ~/.claude/settings.json",
         Agent::Codex => {
-            "Codex: merge into ~/.codex/hooks.json and trust it when asked (older versions: [features] codex_hooks = true); where its daemon runs the hooks, as in 0.169, no window can be bound, as it serves several; what waits is noted"
+            "Codex: merge into ~/.codex/hooks.json and trust it when asked (older versions: [features] codex_hooks = true); if its daemon runs the hooks, as in 0.169, no window can be bound, as it serves several; waits are noted"
         }
         Agent::Gemini => "Gemini CLI: merge into ~/.gemini/settings.json; it runs in folders that you trust",
         Agent::Qwen => "Qwen Code: merge into ~/.qwen/settings.json",
         Agent::Copilot => {
-            "Copilot CLI: save as ~/.copilot/hooks/claimtop.json; it binds where the agent passes the session to its hooks"
+            "Copilot CLI: save as ~/.copilot/hooks/claimtop.json; it binds if the agent passes the session to its hooks"
         }
-        Agent::Opencode => "opencode: save as ~/.config/opencode/plugin/claimtop.js; it asks the guard alone",
+        Agent::Opencode => "opencode: save as ~/.config/opencode/plugin/claimtop.js; it only asks the guard",
     }
 }
 

@@ -106,9 +106,9 @@ fn redactor(asked: &RecordArguments, signatures: &Signatures) -> Option<Redactor
 /// Lists what is replaced, and returns whether to write it: said by an option, or asked for on the
 /// terminal. What comes up later is listed as it comes.
 fn may_redact(asked: &RecordArguments, redactor: &mut Redactor) -> Result<bool, Failure> {
-    complain("claimtop: PIDs, ticks, inodes and times stay; of all text is replaced or kept:");
+    complain("claimtop: PIDs, ticks, inodes and times stay; all text is replaced or kept:");
     print_replacements(&redactor.fresh());
-    let may = asked.yes || said_yes(&format!("Write {} so", Untrusted::from_path(&asked.file)))?;
+    let may = asked.yes || said_yes(&format!("Write {}", Untrusted::from_path(&asked.file)))?;
     if !may {
         complain("claimtop: nothing is recorded: --yes writes it without asking");
     }
@@ -136,5 +136,5 @@ fn ended(tape: &Tape) -> Outcome {
 
 fn failed(path: &Path, error: std::io::Error) -> Failure {
     let what = format!("failed to record into {}", Untrusted::from_path(path));
-    Failure::new(Exit::Failed, anyhow!(error).context(what)).hint("name a file that is not there yet")
+    Failure::new(Exit::Failed, anyhow!(error).context(what)).hint("name a file that does not exist")
 }

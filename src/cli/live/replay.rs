@@ -127,7 +127,7 @@ impl ReportSource for Player {
     fn next_report(&mut self) -> Arc<Report> {
         match self.judge(Some(&self.latest), self.at.load(Ordering::Relaxed)) {
             Ok(report) => self.last = Arc::new(report),
-            Err(error) => tracing::warn!(%error, "a look of the recording cannot be read"),
+            Err(error) => tracing::warn!(%error, "a look in the recording cannot be read"),
         }
         if self.last.taken_at > self.latest.taken_at {
             self.latest = self.report();

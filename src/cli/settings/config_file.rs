@@ -49,7 +49,7 @@ pub(crate) fn text(path: &Path, most: u64) -> anyhow::Result<Option<String>> {
     let stat = fstat(&fd).map_err(std::io::Error::from)?;
     anyhow::ensure!(FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile, "it is not a plain file");
     let is_small = |size: u64| -> anyhow::Result<()> {
-        anyhow::ensure!(size <= most, "it has more than {most} bytes, which are the most that are read");
+        anyhow::ensure!(size <= most, "it has more than {most} bytes, the most that is read");
         Ok(())
     };
     is_small(u64::try_from(stat.st_size)?)?;

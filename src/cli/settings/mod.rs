@@ -130,7 +130,7 @@ impl Settings {
         let folder = self.state.join("log");
         run::log::start(&folder, level)
             .with_context(|| format!("failed to log into {}", Untrusted::from_path(&folder)))
-            .map_err(|error| Failure::new(Exit::Failed, error).hint("leave --log-level out"))
+            .map_err(|error| Failure::new(Exit::Failed, error).hint("omit --log-level"))
     }
 }
 

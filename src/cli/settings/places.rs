@@ -91,7 +91,7 @@ pub(crate) fn other_owner(home: &Path) -> Option<u32> {
     (geteuid().is_root() && owner != 0).then_some(owner)
 }
 
-/// Returns claimtop's own folder: the journal, what is parked, what was observed, the notes of hooks
+/// Returns claimtop's own folder: the journal, what is parked, what was observed, the hook notes
 /// and the log. Where root looks at the home of another user, it is root's own: that user could steer
 /// what is written into the home by links.
 pub(crate) fn state(options: &Options, environment: &Environment, home: &Path) -> PathBuf {

@@ -24,9 +24,9 @@ impl ValueEnum for Theme {
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
         let help = match self {
-            Self::Dark => "Truecolor on a dark ground",
-            Self::Light => "Truecolor on a light ground",
-            Self::ColorBlind => "Colours that stay apart for colour-blind eyes (Okabe and Ito's set)",
+            Self::Dark => "Truecolor, dark background",
+            Self::Light => "Truecolor, light background",
+            Self::ColorBlind => "Colours for colour-blind eyes (the Okabe-Ito palette)",
             Self::Ansi => "The terminal's own sixteen colours",
         };
         Some(PossibleValue::new(self.name()).help(help))

@@ -61,7 +61,7 @@ pub(crate) fn run(asked: ContextArguments, options: &Options, environment: Envir
 
 fn print_resolution(asked: ContextArguments, resolution: &Resolution, table: &ProcessTable) -> Outcome {
     if let Some(refused) = &resolution.refused {
-        complain(&format!("claimtop: {refused}; going on without it"));
+        complain(&format!("claimtop: {refused}; ignoring it"));
     }
     if asked.json {
         print(&format!("{}\n", json::to_string_pretty(resolution)?))?;
@@ -80,7 +80,7 @@ fn variable(process: &Process, name: &str) -> Option<Untrusted> {
 }
 
 fn no_process(pid: u32) -> Failure {
-    Failure::new(Exit::Failed, anyhow!("failed to read process {pid}: there is none that can be seen"))
+    Failure::new(Exit::Failed, anyhow!("failed to read process {pid}: no such process is visible"))
 }
 
 /// Every process without a parent would get the same 0, which is not a PID.

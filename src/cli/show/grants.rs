@@ -87,9 +87,9 @@ fn watches() -> Grant {
         Some((instances, watches)) => {
             format!("inotify: {instances} instances and {watches} watches for each user")
         }
-        None => "no limits of inotify could be read".to_owned(),
+        None => "inotify's limits could not be read".to_owned(),
     };
-    Grant::new("watches", limits.is_some(), detail, "where watching fails, files are polled")
+    Grant::new("watches", limits.is_some(), detail, "if watching fails, files are polled")
 }
 
 /// Returns how far files in the home, the folder for temporary files and the state folder can be relied on.
@@ -101,7 +101,7 @@ fn file_systems(settings: &Settings) -> impl Iterator<Item = Grant> {
         let (granted, detail) = match medium_at(nearest(folder)) {
             Medium::Local | Medium::Mapped => (true, format!("{path} is on a file system of this machine")),
             Medium::Shared => (false, format!("{path} is shared with other machines")),
-            Medium::Unknown => (false, format!("{path} is on a file system that is not known")),
+            Medium::Unknown => (false, format!("{path} is on an unknown file system")),
         };
         let cost = "changes there may only be found by polling, and its owners and times prove no death";
         Grant::new(what, granted, detail, cost)
@@ -125,12 +125,7 @@ fn failed(snapshot: &Snapshot) -> impl Iterator<Item = Grant> {
             "work" => source.detail.shown(),
             _ => format!("{}: {}", shown(&source.id), source.detail.shown()),
         };
-        Grant::new(
-            what,
-            false,
-            detail,
-            "what it would tell is unknown, and nothing is called dead for want of it",
-        )
+        Grant::new(what, false, detail, "its data is missing, and nothing is called dead because of that")
     })
 }
 
@@ -153,10 +148,10 @@ fn database(settings: &Settings, snapshot: &Snapshot) -> Grant {
 fn terminal(environment: &Environment) -> Grant {
     let is_one = stdout().is_terminal();
     let detail = match (is_one, environment.is_dumb, environment.has_truecolor) {
-        (false, ..) => "the output is no terminal".to_owned(),
+        (false, ..) => "output is not a terminal".to_owned(),
         (true, true, _) => "a terminal that can only print lines".to_owned(),
         (true, false, true) => "a terminal with 24-bit colours".to_owned(),
-        (true, false, false) => "a terminal without 24-bit colours, as far as it says".to_owned(),
+        (true, false, false) => "a terminal that reports no 24-bit colours".to_owned(),
     };
     Grant::new("terminal", is_one && !environment.is_dumb, detail, "the full screen cannot be shown there")
 }
@@ -184,7 +179,7 @@ fn hooks(settings: &Settings) -> Vec<Grant> {
             (false, _) => (false, format!("{} has none", hooks.agent)),
         };
         let cost =
-            "its sessions are told by what its files say, and nobody warns it of collisions (`hook print`)";
+            "its sessions are known only from its files, and it gets no collision warnings (`hook print`)";
         Some(Grant::new("hooks", granted, detail, cost))
     });
     all.collect()

@@ -173,8 +173,7 @@ fn text(stats: &Stats, paint: Paint) -> String {
         count(stats.held_up, "call"),
     );
     if stats.since == stats.until {
-        return "Nothing is kept yet: each look of claimtop, such as `claimtop ls`, keeps what it sees.\n"
-            .to_owned();
+        return "No data yet: each look of claimtop, such as `claimtop ls`, keeps what it sees.\n".to_owned();
     }
     if stats.dead_holds.is_empty() {
         return format!(
@@ -196,7 +195,7 @@ fn text(stats: &Stats, paint: Paint) -> String {
     let all: usize = stats.by_day.iter().map(|day| day.holders).sum();
     let most = stats.by_day.iter().max_by_key(|day| day.holders);
     let most =
-        most.map(|most| format!(", {} on {}, the most of a day", most.holders, most.day)).unwrap_or_default();
+        most.map(|most| format!(", {} on {}, the most in a day", most.holders, most.day)).unwrap_or_default();
     let table = table.laid_out(paint, None);
     format!(
         "{table}\n{} in the last {since}{most}.\n\

@@ -21,7 +21,7 @@ pub(crate) fn write_advice_near(page: &mut Page, index: &Index, key: &Key) {
 pub(crate) fn write_near(page: &mut Page, index: &Index, key: &Key) {
     let findings = index.findings_near(key);
     if findings.is_empty() && page.medium() == Medium::Text {
-        page.text("No problem is known of it.", Tone::Good);
+        page.text("No known problems.", Tone::Good);
     }
     for finding in findings {
         page.gap();

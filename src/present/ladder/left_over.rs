@@ -128,7 +128,7 @@ pub(crate) fn tree_page(page: &mut Page, index: &Index, one: &LeftTree) {
     page.field("Left by", &left_over::tree_of(one), Tone::Plain);
     page.moment("Ended", one.window_ended_at);
     page.field("Session ID", &outside(one.session.as_ref()), Tone::Plain);
-    let way = "not from here: git worktree remove does, and deletes also what git ignores, such as .env";
+    let way = "not from here: use git worktree remove; it also deletes ignored files, such as .env";
     page.field("Remove it", way, Tone::Dim);
     for evidence in &one.evidence {
         page.evidence(evidence);

@@ -35,7 +35,7 @@ pub(crate) fn write(page: &mut Page, index: &Index, key: &Key) -> String {
         return more_died(page, index);
     } else {
         if index.findings_near(key).is_empty() {
-            page.text("It is gone since the last look.", Tone::Notice);
+            page.text("Gone since the last look.", Tone::Notice);
         }
         finding::write_advice_near(page, index, key);
         finding::write_near(page, index, key);
@@ -46,10 +46,7 @@ pub(crate) fn write(page: &mut Page, index: &Index, key: &Key) -> String {
 /// Lists what the dead windows have left that are not listed one by one.
 fn more_died(page: &mut Page, index: &Index) -> String {
     let told: Vec<&Remains> = index.needs.iter().filter_map(Need::left).collect();
-    page.text(
-        "What they left is released or ended in these views, one by one or marked with Space.",
-        Tone::Plain,
-    );
+    page.text("In these views, release or end what they left, one by one or marked with Space.", Tone::Plain);
     let claims = index.report.claims.iter().filter(|claim| claim.is_dead());
     let claims: Vec<_> =
         claims.filter(|claim| told.iter().all(|left| !left.claims.contains(&claim.key))).collect();

@@ -40,11 +40,11 @@ pub(crate) fn facts(page: &mut Page, record: &RecordView) {
     if let Some(holder) = record.holder_view() {
         page.field("Holder", &holder_words(record, holder), Tone::Plain);
     }
-    page.moment("Last sign", record.heartbeat_at);
+    page.moment("Heartbeat", record.heartbeat_at);
     page.moment("Written", Some(record.written_at));
     stale(page, record);
     if record.has_ended {
-        page.field("Session", "says that it has ended", Tone::Plain);
+        page.field("Session", "marked as ended", Tone::Plain);
     }
 }
 

@@ -55,7 +55,7 @@ pub(crate) fn write(page: &mut Page, index: &Index, window: &WindowView) {
     }
     match index.members(&window.key) {
         [] => processes(page, window),
-        members => page.field("Takes", &format!("{}{}", takes(members), idle(page, window)), Tone::Plain),
+        members => page.field("Uses", &format!("{}{}", takes(members), idle(page, window)), Tone::Plain),
     }
     page.gap();
     if page.medium() == Medium::Screen {
@@ -74,7 +74,7 @@ pub(crate) fn write(page: &mut Page, index: &Index, window: &WindowView) {
 /// Writes when it died, how as far as that is known, and what it has left.
 fn died(page: &mut Page, index: &Index, death: &Death) {
     let how = match death.reason == Reason::Exited {
-        true => "its process has exited; whether by itself is not known",
+        true => "its process exited; whether on its own is not known",
         false => "its process is gone; how it ended is not known",
     };
     page.sign("Died", (Mark::Dead, Tone::Warning, ""), how);
@@ -140,7 +140,7 @@ fn doing(page: &mut Page, index: &Index, (window, work): (&WindowView, &Work)) {
     page.moment("Written", Some(work.written_at));
     if work.skipped > 0 {
         let lines = format!(
-            "{}: no JSON, or longer than 2 MiB",
+            "{}: not JSON, or over 2 MiB",
             count(usize::try_from(work.skipped).unwrap_or(usize::MAX), "line")
         );
         page.field("Not read", &lines, Tone::Notice);
@@ -155,7 +155,7 @@ fn several(edit: &Edit, folder: Option<&Path>) -> String {
         0 | 1 => String::new(),
         many => {
             let path = doing::short(&edit.path, folder);
-            format!("{many} have edited {path}, which no commit holds: {}", agents.join(", "))
+            format!("{many} have edited {path}, not committed: {}", agents.join(", "))
         }
     }
 }
@@ -291,7 +291,7 @@ fn context(page: &mut Page, window: &WindowView) {
     let (stable, tone) = if id.stable {
         ("stable", Tone::Plain)
     } else {
-        ("not stable: the next call finds another one", Tone::Notice)
+        ("not stable: the next call gets a new one", Tone::Notice)
     };
     let from = words::context_source(id.source);
     page.field("Context ID", &format!("{} · {from} · {stable}", outside(Some(&id.value))), tone);

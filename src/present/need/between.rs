@@ -28,7 +28,7 @@ const SAYINGS: [(Code, &str, Option<&str>, &str); 13] = [
     ),
     (Code::SameWorktree, "same tree", None, "git worktree add for {}"),
     (Code::SameFolder, "same folder", None, "give {} its own folder"),
-    (Code::OverlappingFiles, "same files", None, "let {} pause"),
+    (Code::OverlappingFiles, "same files", None, "pause {}"),
     (Code::ContestedClaim, "same claim", Some("holds a claim that another holds too"), "let {} release it"),
     (Code::ContestedPort, "same port", None, "give {} another port"),
     (
@@ -102,7 +102,7 @@ fn last_guard_note<'a>(report: &Report, find: Find<'a>, keys: &[Key]) -> Option<
     let path = path.unwrap_or_else(|| " files here".to_owned());
     Some(match warning.how {
         WarningSort::Briefed | WarningSort::Noted => {
-            format!("{name} was told {ago} ago that {of} edits{path}")
+            format!("{name} was warned {ago} ago that {of} edits{path}")
         }
         WarningSort::HeldUp => format!("{name} was held up {ago} ago because {of} edits{path}"),
         WarningSort::WentOn => format!("{name} went on {ago} ago though {of} edits{path}"),

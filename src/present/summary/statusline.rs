@@ -62,7 +62,7 @@ pub(crate) fn elsewhere_words<'a>(
     ];
     let trouble = trouble.into_iter().filter(|(number, _)| *number > 0).map(|(number, noun)| {
         let what = count(number, noun);
-        if noun == "machine" { format!("{what} not heard") } else { what }
+        if noun == "machine" { format!("{what} not seen") } else { what }
     });
     let all = [count(windows, "window")].into_iter().chain((waiting > 0).then_some(waits)).chain(trouble);
     let all: Vec<String> = all.collect();

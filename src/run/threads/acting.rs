@@ -253,7 +253,7 @@ impl Worker {
                 self.send(Msg::Told(ActionResult {
                     title: seen.plan.what,
                     ended: None,
-                    detail: "called off".to_owned(),
+                    detail: "cancelled".to_owned(),
                     entry: None,
                 }));
                 continue;

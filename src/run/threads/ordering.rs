@@ -125,7 +125,7 @@ impl Worker {
         let proposals = match &self.executor {
             Err(why) => requests.iter().map(|_| refused(ErrorKind::Failed, why.clone())).collect(),
             Ok(_) if requests.len() > MOST_REQUESTS => {
-                let why = "these are more than are done elsewhere at once";
+                let why = "these are too many to do elsewhere at once";
                 requests.iter().map(|_| refused(ErrorKind::Never, why.to_owned())).collect()
             }
             Ok(_) => self.orders.plan(requests),
@@ -153,7 +153,7 @@ impl Worker {
             };
             let title = proposed.plan.what.clone();
             if self.tickets.is_called_off(ticket) {
-                let detail = "called off".to_owned();
+                let detail = "cancelled".to_owned();
                 self.report(sheet, ActionResult { title, ended: None, detail, entry: None });
                 continue;
             }
@@ -253,7 +253,7 @@ fn result(title: String, became: &Became, entry: Option<u64>, is_final: bool) ->
         }
         Became::Refused(why) => ActionResult { title, ended: None, detail: why.text.clone(), entry: None },
         Became::Unknown(why) => {
-            let detail = format!("{why}; what has become of it is asked for as soon as it is heard again");
+            let detail = format!("{why}; the outcome is requested as soon as the machine responds");
             ActionResult { title, ended: Some(EndResult::Unknown), detail, entry }
         }
     }

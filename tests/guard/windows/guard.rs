@@ -294,7 +294,7 @@ fn what_a_living_window_holds_for_itself_is_refused_by_choice_as_long_as_it_live
     other.run(&world, "hold --release README.md");
     assert!(other.run(&world, "hold --release README.md").contains("was not held by PID"));
     let said = other.run(&world, "hold --release src 2>&1; echo $?");
-    assert!(said.contains("nothing is let go: ") && said.ends_with('3'), "{said}");
+    assert!(said.contains("nothing is freed: ") && said.ends_with('3'), "{said}");
     assert_eq!(other.prompt(&world), None, "it was told");
     assert_eq!(cart.edit(&world, &pay), None, "it is its own");
     assert_eq!(other.edit(&world, &repo.join("README.md")), None, "nobody holds that");
@@ -303,7 +303,7 @@ fn what_a_living_window_holds_for_itself_is_refused_by_choice_as_long_as_it_live
     config("deny");
     for _ in 0..2 {
         let reason = other.edit(&world, &pay).expect("a refusal, again and again");
-        assert!(reason.contains("the window `shop`") && reason.contains("held `src` for itself"), "{reason}");
+        assert!(reason.contains("the window `shop`") && reason.contains("has held `src` for "), "{reason}");
     }
     assert!(other.run(&world, "guard check src/pay.rs; echo $?").ends_with("1"));
     config("hold-up");
@@ -311,7 +311,7 @@ fn what_a_living_window_holds_for_itself_is_refused_by_choice_as_long_as_it_live
     std::thread::sleep(std::time::Duration::from_millis(2100));
     assert_eq!(other.edit(&world, &pay), None, "it is meant");
     config("deny");
-    assert!(cart.run(&world, "hold --release src").contains("let go"));
+    assert!(cart.run(&world, "hold --release src").contains("freed"));
     assert_eq!(other.edit(&world, &pay), None);
     cart.run(&world, "hold src/pay.rs");
     assert!(other.edit(&world, &pay).is_some());
@@ -354,13 +354,13 @@ fn what_the_guard_knows_and_said_is_told_by_the_pane() {
     let file = repo.join("src/pay.rs");
     cart.write(&world, &file, "two\n");
     let alone = now(&[]);
-    assert!(!alone.contains("was told"), "{alone}");
+    assert!(!alone.contains("was warned"), "{alone}");
     assert!(pay.prompt(&world).is_some());
     assert!(pay.write(&world, &file, "three\n").is_some());
     let both = now(&[]);
     let line = both.lines().find(|line| line.contains("↔")).unwrap_or_else(|| panic!("{both}"));
     assert!(line.contains("cart ↔ pay") || line.contains("pay ↔ cart"), "{both}");
-    assert!(line.contains("; pay was told") && line.contains("that cart edits src/pay.rs"), "{both}");
+    assert!(line.contains("; pay was warned") && line.contains("that cart edits src/pay.rs"), "{both}");
     let why = world.run(&["explain", "--root", root, "pay"]).out;
     assert!(why.contains("despite a warning about cart"), "{why}");
     // Restoring it from the last commit has ended the hold, whatever is written there by hand.
@@ -488,7 +488,7 @@ fn what_is_said_is_set_for_each_working_tree() {
     let mut third = Window::open(&world, "third", &repo);
     let refused = third.hook(&world, "PreToolUse", call).expect("a refusal");
     let reason = refused["hookSpecificOutput"]["permissionDecisionReason"].as_str().unwrap();
-    assert!(reason.contains("this edit would reach") && reason.contains("`src/pay.rs`"), "{reason}");
+    assert!(reason.contains("this edit would affect") && reason.contains("`src/pay.rs`"), "{reason}");
     std::fs::create_dir(repo.join("gen")).unwrap();
     cart.write(&world, &repo.join("gen/x.rs"), "x\n");
     let call = json!({"tool_name": "Edit", "tool_input": {"file_path": repo.join("gen/x.rs")}});
@@ -608,7 +608,7 @@ fn what_is_not_there_is_not_held() {
     for path in ["none.rs", "src/none.rs", "none/at/all", "link"] {
         let said = cart.run(&world, &format!("hold {path} 2>&1; echo $?"));
         assert!(
-            said.contains("is not held: no file or folder can be seen at that path") && said.ends_with('3'),
+            said.contains("is not held: no file or folder is visible at that path") && said.ends_with('3'),
             "{said}"
         );
     }
@@ -616,7 +616,7 @@ fn what_is_not_there_is_not_held() {
     makes(&repo, ["gone.rs"]);
     assert!(cart.run(&world, "hold gone.rs").contains("held by PID"));
     std::fs::remove_file(repo.join("gone.rs")).unwrap();
-    assert!(cart.run(&world, "hold --release gone.rs").contains("let go"));
+    assert!(cart.run(&world, "hold --release gone.rs").contains("freed"));
 }
 
 #[test]
@@ -636,7 +636,7 @@ fn what_a_window_holds_outlives_the_ledger_that_tells_it() {
         assert!(is_refused(&mut other), "{path}");
     }
     // A file that is released after that is not held by the part that was set aside.
-    assert!(grows("hold --release src").contains("let go"));
+    assert!(grows("hold --release src").contains("freed"));
     assert!(!is_refused(&mut other));
 }
 

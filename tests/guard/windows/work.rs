@@ -162,7 +162,7 @@ fn why_a_transcript_is_not_read_is_told_in_every_place() {
 
     std::fs::write(&path, transcript() + &"x".repeat(3 << 20) + "\n").unwrap();
     let page = world.run(&["explain", &window.process.id().to_string()]).out;
-    assert!(page.contains("1 line: no JSON, or longer than 2 MiB"), "{page}");
+    assert!(page.contains("1 line: not JSON, or over 2 MiB"), "{page}");
 }
 
 #[track_caller]

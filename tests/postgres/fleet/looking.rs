@@ -207,5 +207,5 @@ fn a_status_bar_shows_what_was_last_known_and_asks_no_database() {
     cluster.psql("postgres", &format!("ALTER DATABASE {name} ALLOW_CONNECTIONS false"));
     stage.check(&["ls"], 4, "machine:fleet: ");
     let known = line(&[]);
-    assert!(known.contains(" ago: 0 windows, 1 dead claim, 1 machine not heard"), "{known}");
+    assert!(known.contains(" ago: 0 windows, 1 dead claim, 1 machine not seen"), "{known}");
 }

@@ -31,7 +31,7 @@ fn keys_release_what_is_dead_on_a_host_and_bring_it_back() {
     screen.wait_for("1 of 2 rows");
     screen.wait_until("it is old enough", |_| age(&record) > Duration::from_secs(3));
     screen.press("r");
-    screen.wait_for("aside, whole");
+    screen.wait_for("Refused if");
     screen.press("y");
     screen.wait_for("z undoes the last one");
     assert!(!record.exists(), "{}", screen.picture());

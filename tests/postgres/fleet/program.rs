@@ -66,8 +66,8 @@ fn it_is_printed_applied_twice_and_taken_back_without_a_rest() {
         "hint: something else in the database depends on the fleet",
     );
     database.sql("DROP VIEW public.mine");
-    check(&["fleet", "drop", &url, "--apply"], 0, "has no fleet any more");
-    check(&["fleet", "drop", &url, "--apply"], 0, "has no fleet any more");
+    check(&["fleet", "drop", &url, "--apply"], 0, "no longer has a fleet");
+    check(&["fleet", "drop", &url, "--apply"], 0, "no longer has a fleet");
     assert_eq!(left(&database), "");
 
     // Another database of the same server has one too.
@@ -91,7 +91,7 @@ fn it_is_printed_applied_twice_and_taken_back_without_a_rest() {
         )
     };
     check(&["fleet", "drop", &verified("stranger.pem"), "--apply"], 4, "invalid peer certificate");
-    check(&["fleet", "drop", &verified("root.pem"), "--apply"], 0, "has no fleet any more");
+    check(&["fleet", "drop", &verified("root.pem"), "--apply"], 0, "no longer has a fleet");
 }
 
 #[test]

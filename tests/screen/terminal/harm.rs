@@ -56,9 +56,9 @@ fn claimtop_tells_of_itself() {
     let world = World::new();
     let mut screen: Screen = world.open(100, 60);
     screen.press("D");
-    for text in ["What is read", "maia", "last look", "descriptors", "Its bounds", "watched folders"] {
+    for text in ["What is read", "maia", "last look", "descriptors", "Its limits", "watched folders"] {
         screen.wait_for(text);
     }
-    screen.close("Its bounds");
+    screen.close("Its limits");
     assert_eq!(screen.end(), 0);
 }

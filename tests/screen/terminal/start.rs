@@ -61,8 +61,8 @@ fn nothing_is_kept_where_nothing_may_be_written_or_no_folder_is_given() {
 #[test]
 fn what_is_no_view_is_ignored_and_told() {
     for (text, why) in [
-        ("{\"version\":1,\"view\":\"Cla", "it is torn, or not"),
-        ("{\"version\":7}", "it is of version 7, not 1"),
+        ("{\"version\":1,\"view\":\"Cla", "ignored: damaged, or not"),
+        ("{\"version\":7}", "it has version 7, not 1"),
     ] {
         let world = World::new();
         world.write("own/view.json", text);

@@ -98,7 +98,7 @@ fn check_full(world: &World, mut screen: Screen) {
     }
     assert!(screen.picture().starts_with(" claimtop"), "written over:\n{}", screen.picture());
     screen.press("D");
-    screen.wait_for("lines lost: the disk refuses them");
+    screen.wait_for("lines lost: failed to write them");
     assert!(!screen.shows("Unable to write"), "{}", screen.picture());
     screen.close("lines lost");
     assert_eq!(screen.end(), 0);

@@ -68,7 +68,7 @@ pub(crate) fn replay(path: &Path, shape: Shape) -> Outcome {
         .with_context(|| format!("failed to read the recording {name}"))
         .map_err(failed)?;
     if text.is_empty() {
-        return Err(failed(anyhow!("{name} is empty and no recording of guards")));
+        return Err(failed(anyhow!("{name} is empty, not a guard recording")));
     }
     let mut player = Player { scene: None, world: String::new() };
     let mut counts: BTreeMap<(Grade, Speech), u32> = BTreeMap::new();
@@ -127,7 +127,7 @@ struct Player {
 impl Player {
     /// Has one line happen; answers one that is a call.
     fn play(&mut self, number: usize, line: &str) -> anyhow::Result<Option<Answer>> {
-        let line: Line = serde_json::from_str(line).context("this is no line of a recording of guards")?;
+        let line: Line = serde_json::from_str(line).context("this is not a line of a guard recording")?;
         let is_first = number == 1;
         ensure!(is_first == matches!(line, Line::Schema(_)), "a recording begins with its schema");
         if let Line::World(name) = line {
@@ -149,7 +149,7 @@ impl Player {
             Line::Removed(path) => scene.remove(&path)?,
             Line::Linked { path, to } => scene.link(&path, &to)?,
             Line::Git { tree, verb, names } => scene.git(&tree, verb, &names)?,
-            Line::Holds { path, text } => ensure!(scene.holds(&path, &text)?, "{path} has another text"),
+            Line::Holds { path, text } => ensure!(scene.holds(&path, &text)?, "{path} has other text"),
             Line::Call { window, hook, expect } => {
                 let agent = scene.agent(&window)?.to_owned();
                 let asker = Asker::named(&agent).context("no such agent")?;

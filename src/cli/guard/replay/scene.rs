@@ -125,7 +125,7 @@ impl Scene {
 
     /// Puts the world's folder into a hook's input.
     pub(super) fn input(&self, hook: &str) -> anyhow::Result<String> {
-        let root = json::to_line(&self.root.to_str().context("the temporary folder's name is no text")?)?;
+        let root = json::to_line(&self.root.to_str().context("the temporary folder's name is not UTF-8")?)?;
         Ok(hook.replace("$ROOT", root.trim_matches('"')))
     }
 
@@ -209,7 +209,7 @@ impl Scene {
             Verb::Worktree => {
                 let [path] = names.as_slice() else { bail!("a working tree has one path") };
                 let path = self.place(path)?;
-                let path = path.to_str().context("the temporary folder's name is no text")?;
+                let path = path.to_str().context("the temporary folder's name is not UTF-8")?;
                 alone(&["worktree", "add", "--quiet", path])
             }
         }?;

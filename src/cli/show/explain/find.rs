@@ -94,8 +94,7 @@ fn elsewhere(all: &Report, asked: &str, path: &Path) -> Failure {
         Meaning::Several(several) => several,
     };
     let error = anyhow!("nothing here is called {}", shown(asked));
-    Failure::usage(error)
-        .hint(format!("on other machines these are; give a key:\n{}", listed(all, &subjects)))
+    Failure::usage(error).hint(format!("other machines have these; give a key:\n{}", listed(all, &subjects)))
 }
 
 /// Finds every single thing that is meant: of an ended window each record that it has left.

@@ -26,7 +26,7 @@ const OLD: SignedDuration = SignedDuration::from_hours(30 * 24);
 
 /// What is said below the table.
 const NOTHING_DONE: &str =
-    "\nNone of these is parked from here: no agent says that it never needs them again.\n";
+    "\nclaimtop parks none of these: no agent states that it never needs them again.\n";
 
 /// What a folder lies in.
 #[derive(Clone, Copy)]
@@ -52,22 +52,22 @@ const SESSIONS: &str = "the sessions could not be resumed";
 
 const GROWING: [Growing; 24] = [
     claudes("projects", SESSIONS, |path| has_end(path, "jsonl") && path.components().count() == 2),
-    claudes("file-history", "sessions could not take their edits back", never),
+    claudes("file-history", "sessions could not undo their edits", never),
     claudes("shell-snapshots", "shells of running windows lose their settings", never),
     claudes("session-env", "running windows may lose what their hooks have set", never),
     claudes("todos", "to-do lists of sessions", never),
     claudes("debug", "logs", never),
     claudes("backups", "earlier settings", never),
-    claudes("jobs", "what sessions in the background were asked and answered", never),
-    claudes("tasks", "lists of tasks", never),
+    claudes("jobs", "prompts and answers of background sessions", never),
+    claudes("tasks", "task lists", never),
     claudes("plans", "plans of sessions", never),
     claudes("paste-cache", "what was pasted into earlier prompts", never),
     claudes("image-cache", "pictures of earlier prompts", never),
-    claudes("uploads", "files that were given to sessions", never),
-    claudes("downloads", "what is loaded again", never),
-    claudes("plugins/cache", "plugins, which are loaded again", never),
-    claudes("telemetry", "figures about its use", never),
-    claudes("statsig", "figures about its use", never),
+    claudes("uploads", "files given to sessions", never),
+    claudes("downloads", "files fetched again", never),
+    claudes("plugins/cache", "plugins, fetched again", never),
+    claudes("telemetry", "usage statistics", never),
+    claudes("statsig", "usage statistics", never),
     Growing {
         agent: "claude-code",
         base: Base::Tmp,
@@ -75,7 +75,7 @@ const GROWING: [Growing; 24] = [
         lost: "output of tasks and scratch files, also of running windows",
         is_session: never,
     },
-    other("playwright", ".cache/ms-playwright", "browsers, and what agents are logged in to there", never),
+    other("playwright", ".cache/ms-playwright", "browsers, and the agents' logins in them", never),
     other("codex", ".codex/sessions", SESSIONS, |path| has_end(path, "jsonl")),
     other("codex", ".codex/log", "logs", never),
     other("gemini", ".gemini/tmp", SESSIONS, is_chat),

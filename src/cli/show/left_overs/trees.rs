@@ -105,7 +105,7 @@ impl TreeRow<'_> {
         );
         let commits = self.git.unmerged.filter(|commits| *commits > 0);
         lines.extend(
-            commits.map(|commits| ("ahead", format!("{commits} commits that the main tree's head has not"))),
+            commits.map(|commits| ("ahead", format!("{commits} commits that the main tree's head lacks"))),
         );
         lines.extend(self.lost.iter().map(|lost| ("loses", lost.clone())));
         lines.extend(self.unlock.iter().map(|command| ("unlock", command.clone())));
@@ -119,8 +119,7 @@ impl TreeRow<'_> {
         let agent = outside(tree.agent.as_ref());
         let name = outside(tree.window_name.as_ref());
         let pid = tree.window_pid.map(|pid| format!("PID {pid}")).unwrap_or_default();
-        let ended =
-            tree.window_ended_at.map(|at| format!("last heard of {} ago", age::label_between(now, at)));
+        let ended = tree.window_ended_at.map(|at| format!("last seen {} ago", age::label_between(now, at)));
         let parts = [agent, name, pid, ended.unwrap_or_default()];
         let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
         if parts.is_empty() { "no known owner".to_owned() } else { parts.join(", ") }

@@ -157,7 +157,7 @@ pub(crate) fn left_overs(report: &Report) -> Laid {
         ]);
     }
     let nothing = Nothing {
-        known: "Nothing runs that a window has left behind.",
+        known: "No window has left anything running.",
         unknown: "It is not known whether a window has left anything behind.",
     };
     laid(columns, nothing)

@@ -32,7 +32,7 @@ pub(crate) fn run(material: &Material, html: Option<&Path>, paint: Paint) -> Out
         Some(path) if path == Path::new("-") => print(&page::page(material))?,
         Some(path) => write(path, &page::page(material)).map_err(|error| {
             Failure::new(Exit::Failed, error)
-                .hint("name a file that is not there yet, or - for the standard output")
+                .hint("name a file that does not exist, or - for the standard output")
         })?,
     }
     Ok(Exit::Fine)

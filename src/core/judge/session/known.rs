@@ -1,4 +1,4 @@
-//! Evidence that names exactly the process that runs a session: notes of hooks, the agent's registry, locks and open
+//! Evidence that names exactly the process that runs a session: hook notes, the agent's registry, locks and open
 //! files, arguments, and the processes below it.
 
 use crate::core::judge::session::arguments::named;

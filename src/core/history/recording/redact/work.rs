@@ -1,4 +1,4 @@
-//! Redacts the work of sessions, and the notes of hooks about them.
+//! Redacts the work of sessions, and the hook notes about them.
 
 use std::sync::Arc;
 
