@@ -95,7 +95,7 @@ impl Query<'_> {
     }
 
     fn try_keep(&self, tree: &Tree, found: &[FoundVersion<'_>]) -> anyhow::Result<()> {
-        let top = tree.text().context("the working tree has a name that is no text")?;
+        let top = tree.text().context("the working tree's name is not UTF-8")?;
         let files = KeptFiles::of_tree(&self.scope.kept, top);
         let keep = |name: &Name, bytes: &[u8]| keep_content(&files, name, bytes, self.now);
         let (mut versions, mut failure) = (Vec::new(), None);
@@ -163,7 +163,7 @@ impl Query<'_> {
 
     /// Removes what exceeds the limits, on the first version of a day, for a short time.
     fn prune(&self, tree: &Tree, files: &KeptFiles) -> anyhow::Result<()> {
-        let top = tree.text().context("the working tree has a name that is no text")?;
+        let top = tree.text().context("the working tree's name is not UTF-8")?;
         let keep = self.scope.keep;
         let bytes = u64::from(keep.mib) << 20;
         let limits = KeptLimits { bytes, age: SignedDuration::from_hours(24 * i64::from(keep.days.max(1))) };
