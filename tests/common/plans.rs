@@ -94,6 +94,7 @@ fn line(step: &Step) -> String {
         Step::Park { path } => format!("park {}", path.text().raw()),
         Step::Move { path, to } => format!("move {} to {}", path.text().raw(), to.text().raw()),
         Step::Restore { parked, to } => format!("restore {} to {}", parked.raw(), to.text().raw()),
+        Step::BringBack { path, size, .. } => format!("bring back {} ({size} bytes)", path.text().raw()),
         Step::EndEntireSession { path, change } => format!("exchange {}: {change}", path.text().raw()),
         Step::Row { table, id, change, .. } => format!("change {table} {id}: {change}"),
         Step::Stop { id, command, signal, .. } => format!("{} {} {}", signal.name(), id.pid, command.raw()),

@@ -64,6 +64,7 @@ fn terms(plan: &Plan) -> String {
         Step::Park { .. }
         | Step::Move { .. }
         | Step::Restore { .. }
+        | Step::BringBack { .. }
         | Step::EndEntireSession { .. }
         | Step::Stop { .. } => None,
     });
@@ -87,6 +88,7 @@ fn step(step: &Step) -> &'static str {
         Step::Park { .. } => "parking",
         Step::Move { .. } => "moving",
         Step::Restore { .. } => "restoring",
+        Step::BringBack { .. } => "bringing back",
         Step::EndEntireSession { .. } => "exchanging",
         Step::Row { .. } => "changing rows",
         Step::Stop { .. } => "ending processes",

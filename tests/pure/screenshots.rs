@@ -152,6 +152,7 @@ fn offer(state: &State, request: &Request) -> Offer {
             | Request::Several { .. }
             | Request::Left { .. }
             | Request::Stop { .. }
+            | Request::Rescue { .. }
             | Request::Undo { .. },
             _,
         ) => Err(Obstacle { kind: ErrorKind::Never, text: "nothing was done yet".to_owned() }),

@@ -166,7 +166,11 @@ impl Preview {
         for (path, new, mode) in new {
             let put = movements.iter_mut().find_map(|one| match one {
                 Movement::Put { parked, to, print, .. } if to == path => Some((parked, print)),
-                _ => None,
+                Movement::Take { .. }
+                | Movement::Put { .. }
+                | Movement::Exchange { .. }
+                | Movement::Rows { .. }
+                | Movement::Stop { .. } => None,
             });
             let Some((parked, print)) = put else { continue };
             files.make_park(parked)?;

@@ -17,7 +17,7 @@ use crate::source::own::ledger::Tree;
 /// Nothing of what is asked for is gone, or acting is refused or fails.
 pub(super) fn bring_back(settings: &Settings, selected: &Selection, consent: &Consent) -> Outcome {
     let gone = selected.newest().filter(|one| one.fate.state == EditState::Gone);
-    let request = |one: &super::select::Selected| {
+    let request = |one: &super::select::Candidate| {
         let version = &one.version;
         let tree = version.path.parent().and_then(Tree::find)?;
         let whose = one.who.clone().map_or_else(|| version.session.clone(), |who| who.as_str().into());

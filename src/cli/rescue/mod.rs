@@ -10,7 +10,7 @@ use anyhow::anyhow;
 use jiff::Timestamp;
 use serde::Serialize;
 
-use self::select::{Selected, select};
+use self::select::{Candidate, select};
 use crate::cli::args::{Consent, RescueArguments};
 use crate::cli::output::columns::{Cell, Columns};
 use crate::cli::output::failure::{Exit, Failure, Outcome};
@@ -108,7 +108,7 @@ struct ShownVersion<'a> {
 }
 
 impl<'a> ShownVersion<'a> {
-    fn of(Selected { version, who, fate, .. }: &'a Selected) -> Self {
+    fn of(Candidate { version, who, fate, .. }: &'a Candidate) -> Self {
         Self {
             path: Untrusted::from_path(&version.path),
             session: &version.session,
@@ -139,7 +139,7 @@ fn text(selected: &select::Selection, now: Timestamp, paint: Paint) -> String {
         return text;
     }
     let mut table = Columns::new(&["FILE", "WINDOW", "WRITTEN", "SIZE", "FROM", "NOW"]);
-    for Selected { version, who, fate, .. } in &selected.versions {
+    for Candidate { version, who, fate, .. } in &selected.versions {
         let who = who.clone().unwrap_or_else(|| version.session.to_string());
         let from = match version.sure.missing() {
             Some(missing) => format!("{}, not whole: {missing}", version.from.word()),

@@ -14,7 +14,7 @@ use crate::source::os::fence::resolve;
 use crate::source::versions::found::{FoundVersion, from_transcript, kept, sort};
 
 /// A version with whose it is and what became of it.
-pub(super) struct Selected {
+pub(super) struct Candidate {
     pub(super) version: FoundVersion,
     /// The name of its window, if that runs.
     pub(super) who: Option<String>,
@@ -23,14 +23,14 @@ pub(super) struct Selected {
 
 /// The versions that are asked for, the newest of each file first.
 pub(super) struct Selection {
-    pub(super) versions: Vec<Selected>,
+    pub(super) versions: Vec<Candidate>,
     /// Why the transcripts of some sessions gave nothing.
     pub(super) unread: Vec<String>,
 }
 
 impl Selection {
     /// Returns the newest version of each file.
-    pub(super) fn newest(&self) -> impl Iterator<Item = &Selected> {
+    pub(super) fn newest(&self) -> impl Iterator<Item = &Candidate> {
         let mut known: HashSet<&Path> = HashSet::new();
         self.versions.iter().filter(move |one| known.insert(&one.version.path))
     }
@@ -91,9 +91,9 @@ pub(super) fn select(
     let selected = |version: FoundVersion| {
         let fate = version.fate(now, home);
         let who = names.get(&version.session).cloned();
-        Selected { version, who, fate }
+        Candidate { version, who, fate }
     };
-    let mut versions: Vec<Selected> = all.into_iter().map(selected).collect();
+    let mut versions: Vec<Candidate> = all.into_iter().map(selected).collect();
     if asked.is_empty() {
         versions.retain(|one| one.fate.state.is_away());
     }

@@ -192,6 +192,7 @@ impl Stage {
             Step::Park { .. }
             | Step::Move { .. }
             | Step::Restore { .. }
+            | Step::BringBack { .. }
             | Step::EndEntireSession { .. }
             | Step::Stop { .. } => {
                 panic!("{step:?}")

@@ -116,7 +116,7 @@ const EDITS: [(&str, &str, &str); 5] = [
     ("cart", "notes.md", "mike remembers november oscar"),
 ];
 
-fn repository(world: &World) -> PathBuf {
+pub(crate) fn repository(world: &World) -> PathBuf {
     let repo = world.path("shop");
     for folder in ["shop/src", "shop/docs", "shop/scripts", "out"] {
         std::fs::create_dir_all(world.path(folder)).unwrap();
@@ -198,7 +198,12 @@ pub(crate) fn lost(world: &World) -> Vec<(String, Value)> {
 }
 
 /// Runs the hooks of one shell line and the line itself; returns what the model is told after it.
-fn shell(world: &World, window: &mut Window, repo: &Path, (session, line): (&str, &str)) -> String {
+pub(crate) fn shell(
+    world: &World,
+    window: &mut Window,
+    repo: &Path,
+    (session, line): (&str, &str),
+) -> String {
     let mut ask = |event: &str| {
         let hook = json!({"session_id": session, "cwd": repo, "hook_event_name": event, "tool_name": "Bash",
             "tool_input": {"command": line}, "tool_use_id": "toolu_line"});
@@ -215,7 +220,7 @@ fn shell(world: &World, window: &mut Window, repo: &Path, (session, line): (&str
 }
 
 /// Opens a window for each, with its edits.
-fn edited(world: &World, repo: &Path) -> [Window; 2] {
+pub(crate) fn edited(world: &World, repo: &Path) -> [Window; 2] {
     let mut windows = ["pay", "cart"].map(|session| Window::open(world, session, repo));
     for (session, path, text) in EDITS {
         let window = &mut windows[usize::from(session == "cart")];

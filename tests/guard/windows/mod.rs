@@ -12,6 +12,7 @@ mod lost;
 mod model;
 mod real;
 mod real_guard;
+mod rescue;
 mod service;
 mod sessions;
 mod tmux;

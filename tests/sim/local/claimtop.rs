@@ -133,6 +133,8 @@ fn name(request: &Request) -> &'static str {
         Request::Act { action: Action::Park, .. } => "park",
         Request::Act { action: Action::Undo, .. } => "undo of nothing",
         Request::Act { action: Action::Stop, .. } => "end of nothing",
+        Request::Act { action: Action::Rescue, .. } => "rescue of nothing",
+        Request::Rescue { .. } => "rescue",
         Request::Stop { .. } => "end",
         Request::Several { .. } => "several at once",
         Request::Left { .. } => "release of all left",

@@ -348,7 +348,10 @@ impl World {
                 disk.journal.values().find(is_its)?.moved?;
                 (synthetic(request), Thing::Back(*entry))
             }
-            Request::Several { .. } | Request::Left { .. } | Request::Stop { .. } => return None,
+            Request::Several { .. }
+            | Request::Left { .. }
+            | Request::Stop { .. }
+            | Request::Rescue { .. } => return None,
         };
         if plan.confirmation == Confirmation::Refused {
             return None;
