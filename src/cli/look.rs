@@ -51,7 +51,7 @@ pub(crate) fn no_problem(report: &Report) -> (Tone, String) {
             (Tone::Warning, format!("{unknown} ({names})."))
         }
         None if report.not_asked.is_empty() => (Tone::Good, "No problem was found.".to_owned()),
-        None => (Tone::Notice, "No problem in the sources asked.".to_owned()),
+        None => (Tone::Notice, "Nothing is wrong in what was asked.".to_owned()),
     }
 }
 

@@ -144,7 +144,7 @@ fn useless_offers(known: &ReportView<'_>, report: &Report, ways: &[Releasable], 
             finding.subjects.iter().all(|key| key.kind() == Some(KeyKind::Window) || kept.contains(key))
         }
         Remedy::Migrate => !finding.subjects.iter().any(|key| moved.contains(key)),
-        Remedy::Undo | Remedy::Stop | Remedy::None => false,
+        Remedy::Undo | Remedy::Stop | Remedy::Rescue | Remedy::None => false,
     };
     let all = report.findings.iter().enumerate();
     all.filter(|(_, finding)| is_useless(finding)).map(|(at, _)| at).collect()

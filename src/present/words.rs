@@ -16,6 +16,7 @@ pub(crate) fn remedy_key(remedy: Remedy) -> Option<(&'static str, &'static str)>
         Remedy::Park => Some(("P", "park")),
         Remedy::Undo => Some(("z", "undo")),
         Remedy::Stop => Some(("x", "end")),
+        Remedy::Rescue => Some(("u", "bring back")),
         Remedy::None => None,
     }
 }
@@ -28,6 +29,7 @@ pub(crate) fn remedy(remedy: Remedy) -> Option<&'static str> {
         Remedy::Park => Some("park the file"),
         Remedy::Undo => Some("undo the action"),
         Remedy::Stop => Some("end the process"),
+        Remedy::Rescue => Some("bring the edits back"),
         Remedy::None => None,
     }
 }

@@ -254,15 +254,47 @@ fn who_waits_and_for_what_is_told_without_a_key() {
 }
 
 #[test]
-fn why_two_windows_collide_and_which_yields_takes_two_keys() {
+fn why_two_windows_collide_and_which_yields_takes_three_keys() {
     let tmp = tempfile::tempdir().unwrap();
     let mut screen = screen(tmp.path(), 80, 24);
     // The window that yields is reported at once.
     screen.wait_for(": close checkout");
-    screen.press("j");
+    screen.press("jj");
     screen.wait_for("or restart it");
     screen.press("\r");
     screen.wait_for("How it came to be: resumed-session");
+    assert_eq!(screen.end(), 0);
+}
+
+/// Finds a file of the demo's.
+fn found(folder: &Path, name: &str) -> bool {
+    std::fs::read_dir(folder).into_iter().flatten().flatten().any(|entry| {
+        let is_folder = entry.file_type().is_ok_and(|sort| sort.is_dir());
+        entry.file_name() == name || is_folder && found(&entry.path(), name)
+    })
+}
+
+#[test]
+fn lost_edits_come_back_and_are_undone() {
+    let tmp = tempfile::tempdir().unwrap();
+    let mut screen = screen(tmp.path(), 120, 40);
+    screen.wait_for("edits in src/refunds.rs are gone: u brings them back");
+    assert!(!found(tmp.path(), "refunds.rs"));
+    screen.press("j");
+    let is_selected = |line: &str| line.starts_with('▌') && line.contains("u brings them back");
+    screen.wait_until("the loss selected", |screen| screen.picture().lines().any(is_selected));
+    screen.press("u");
+    screen.wait_for("y do it");
+    screen.press("y");
+    screen.wait_for("Finished");
+    assert!(found(tmp.path(), "refunds.rs"));
+    screen.press("\u{1b}");
+    screen.wait_until("all is back", |screen| !screen.picture().contains("u brings them back"));
+    screen.press("z");
+    screen.wait_for("y do it");
+    screen.press("y");
+    screen.wait_for("Finished");
+    assert!(!found(tmp.path(), "refunds.rs"));
     assert_eq!(screen.end(), 0);
 }
 

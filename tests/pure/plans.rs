@@ -217,6 +217,7 @@ fn no_remedy_is_refused() {
                 Remedy::Release => Action::Release,
                 Remedy::Park => Action::Park,
                 Remedy::Migrate => Action::Migrate,
+                Remedy::Rescue => Action::Rescue,
                 Remedy::Undo | Remedy::Stop | Remedy::None => continue,
             };
             let plans: Vec<_> = finding.subjects.iter().map(|key| plan_for(report, key, action)).collect();

@@ -51,15 +51,11 @@ impl OrderService {
             Err(error) => requests.iter().map(|_| Err(obstacle(&error))).collect(),
             Ok(seen) => {
                 let all = requests.iter().zip(seen);
-                all.map(|(request, seen)| match request {
-                    Request::Rescue { .. } => {
-                        Err(Obstacle { kind: ErrorKind::Never, text: RESCUE_HERE.to_owned() })
+                all.map(|(request, seen)| match request.action() {
+                    Action::Rescue => Err(Obstacle { kind: ErrorKind::Never, text: RESCUE_HERE.to_owned() }),
+                    Action::Release | Action::Migrate | Action::Park | Action::Undo | Action::Stop => {
+                        self.proposed(seen, steady)
                     }
-                    Request::Act { .. }
-                    | Request::Several { .. }
-                    | Request::Left { .. }
-                    | Request::Stop { .. }
-                    | Request::Undo { .. } => self.proposed(seen, steady),
                 })
                 .collect()
             }

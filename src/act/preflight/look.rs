@@ -1,7 +1,6 @@
 //! Looks at all files of a plan and of its follow-ups before it is shown.
 
 use std::cell::RefCell;
-use std::path::{Component, Path};
 
 use jiff::Timestamp;
 
@@ -11,18 +10,16 @@ use crate::act::preflight::holder::Holder;
 use crate::act::preflight::inspect::Inspector;
 use crate::act::preflight::prepared::PreparedStep;
 use crate::act::preflight::preview::{FollowUp, Preview};
+use crate::act::preflight::rescue::lost_by;
 use crate::act::rules::Rules;
 use crate::act::state::journal_store::Lock;
 use crate::act::{stop, undo};
 use crate::core::history::journal::History;
-use crate::core::model::{Action, Plan, Report, Request, RescueFile, RestoreTo, Signal, Step};
+use crate::core::model::{Action, Plan, Report, Request, RestoreTo, Signal, Step};
 use crate::core::plan::about::plan_for;
 use crate::core::plan::left::plan_left;
-use crate::core::plan::rescue::plan_rescue;
 use crate::core::plan::several::plan_several;
 use crate::core::plan::stop::plan_stop;
-use crate::source::own::kept::KeptFiles;
-use crate::source::repos::objects::{Kind, name_of, parse_name};
 
 impl Preview {
     /// Looks at all files of a plan, or of an entry to undo.
@@ -38,6 +35,10 @@ impl Preview {
     ) -> Result<Self, ActionError> {
         let follow_ups = |requests| see_all(lock, report, requests, rules, now);
         match &request {
+            Request::Act { key, action: Action::Rescue } => {
+                let files = lost_by(lock.files().parked_path, report, key)?;
+                Self::of_rescue(lock, &files, request.clone(), (rules, now))
+            }
             Request::Act { key, action } => {
                 let mut plan = plan_for(report, key, *action);
                 if let Some(refusal) = &plan.refusal {
@@ -79,23 +80,7 @@ impl Preview {
                 let (prepared, state) = stop::prepare(lock.files().processes, report, &mut plan)?;
                 Ok(Self { state, ..Self::new(plan, request, rules, prepared, None) })
             }
-            Request::Rescue { files } => {
-                let inspector = Inspector { files: lock.files(), rules, now, wait: RefCell::default() };
-                let mut prepared = Vec::new();
-                for file in files {
-                    prepared.push(inspector.bring_back(file, kept(lock.files().parked_path, file)?)?);
-                }
-                let replaces: Vec<bool> =
-                    prepared.iter().map(|one| matches!(one, PreparedStep::End { .. })).collect();
-                let mut plan = plan_rescue(files, &replaces);
-                if let Some(refusal) = &plan.refusal {
-                    return Err(ActionError::Never(refusal.to_string()));
-                }
-                let wait = inspector.wait.into_inner();
-                plan.why.extend(wait.as_ref().map(ActionError::to_string));
-                plan.inverse = told_where(&plan.inverse, &prepared, lock.history.next());
-                Ok(Self { wait, ..Self::new(plan, request, rules, prepared, None) })
-            }
+            Request::Rescue { files } => Self::of_rescue(lock, files, request.clone(), (rules, now)),
             Request::Undo { entry, to } => {
                 let undone = lock.history.entry(*entry);
                 undone.map_or(Ok(()), |entry| lock.files().expect_home(entry, Some(&rules.home)))?;
@@ -128,25 +113,6 @@ impl Preview {
         };
         Ok(Self { follow_ups: parts, wait, ..Self::new(plan, request, rules, Vec::new(), None) })
     }
-}
-
-/// Reads a kept version; what is kept lies beside the parked files.
-fn kept(parked: &Path, file: &RescueFile) -> Result<Vec<u8>, ActionError> {
-    let is_plain =
-        file.path.components().all(|part| matches!(part, Component::RootDir | Component::Normal(_)));
-    if !is_plain || !file.path.starts_with(file.tree.raw()) {
-        let why = format!("{} does not lie in {}", file.path.text(), file.tree);
-        return Err(ActionError::Never(why));
-    }
-    let all = parked.parent().unwrap_or(parked).join("kept");
-    let name = parse_name(file.blob.raw().as_bytes());
-    let given = file.content.as_ref().filter(|content| Some(name_of(Kind::Blob, content)) == name);
-    let content = match given {
-        Some(content) => Some(content.to_vec()),
-        None => name.and_then(|name| KeptFiles::of_tree(&all, file.tree.raw()).content(&name)),
-    };
-    let missing = || ActionError::Changed(format!("the kept version of {} is gone", file.path.text()));
-    content.ok_or_else(missing)
 }
 
 /// Marks each part as confirmed by the confirmation of the whole.

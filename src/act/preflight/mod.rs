@@ -6,3 +6,4 @@ mod inspect;
 mod look;
 pub(super) mod prepared;
 pub(crate) mod preview;
+mod rescue;

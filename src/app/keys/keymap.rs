@@ -68,6 +68,14 @@ pub(crate) const BINDINGS: &[Binding] = &[
     ),
     bind(&[P::Char('P')], C::Plan(Action::Park), "P", "park", "Plan to park the file", 7),
     bind(&[P::Char('x')], C::Plan(Action::Stop), "x", "end", "Plan to end the left-over or the window", 7),
+    bind(
+        &[P::Char('u')],
+        C::Plan(Action::Rescue),
+        "u",
+        "bring back",
+        "Plan to bring back what a window wrote and is gone",
+        5,
+    ),
     bind(&[P::Char('z')], C::Undo, "z", "undo", "Undo the entry, or the newest that can be undone", 0),
     bind(&[P::Char('b')], C::RestoreBeside, "b", "beside", "Restore it beside the file that is there now", 1),
     bind(&[P::Char(' ')], C::Mark, "Space", "mark", "Mark it; r, m and x then plan for all marked", 0),
@@ -273,6 +281,7 @@ pub(crate) fn helps(remedy: Remedy, command: Command) -> bool {
         Remedy::Park => command == C::Plan(Action::Park),
         Remedy::Undo => command == C::Undo,
         Remedy::Stop => command == C::Plan(Action::Stop),
+        Remedy::Rescue => command == C::Plan(Action::Rescue),
         Remedy::None => false,
     }
 }

@@ -7,6 +7,7 @@ use crate::core::model::report::finding::{Finding, Remedy};
 use crate::core::model::report::key::{Key, KeyKind};
 use crate::core::model::report::need::Need;
 use crate::core::model::report::window::WindowView;
+use crate::core::model::snapshot::work::EditState;
 use crate::core::plan::about::plan_for;
 use crate::core::plan::holder::claims_of;
 use crate::core::plan::left::{left_by, plan_left};
@@ -23,6 +24,11 @@ pub(crate) fn requests(index: &Index, chosen: &[Key], action: Action) -> Vec<Req
         return chosen.iter().flat_map(|key| endings(index, key)).collect();
     }
     let act = |key: Key| Request::Act { key, action };
+    if action == Action::Rescue {
+        let mut windows: Vec<Key> = chosen.iter().filter_map(|key| losing(index, key)).collect();
+        windows.dedup();
+        return windows.into_iter().map(act).collect();
+    }
     let mut requests = Vec::new();
     for key in chosen {
         if let Some(found) = of_need(index, key, action) {
@@ -65,6 +71,18 @@ fn together(index: &Index, requests: Vec<Request>, action: Action) -> Vec<Reques
     let (single, others): (Vec<Request>, Vec<Request>) = requests.into_iter().partition(is_single);
     let keys = single.iter().filter_map(|request| request.key().cloned()).collect();
     [Request::Several { keys, action }].into_iter().chain(others).collect()
+}
+
+/// Returns the window that has lost edits: the chosen one, or the one that a finding is about.
+fn losing(index: &Index, key: &Key) -> Option<Key> {
+    let key = index.target(key);
+    let has_lost = |key: &&Key| {
+        let work = index.window(key).and_then(|window| window.work.as_deref());
+        let edits = work.into_iter().flat_map(|work| &work.doing.edits);
+        edits.into_iter().any(|edit| edit.fate.state == EditState::Gone)
+    };
+    let of_finding = || index.finding(key).and_then(|finding| finding.subjects.iter().find(has_lost));
+    Some(key).filter(has_lost).or_else(of_finding).cloned()
 }
 
 /// Returns the lock of a working tree, where a dead window has left it.
@@ -216,6 +234,7 @@ fn action_of(remedy: Remedy) -> Option<Action> {
         Remedy::Park => Some(Action::Park),
         Remedy::Undo => Some(Action::Undo),
         Remedy::Stop => Some(Action::Stop),
+        Remedy::Rescue => Some(Action::Rescue),
         Remedy::None => None,
     }
 }

@@ -187,6 +187,9 @@ pub(super) struct Work {
     /// Which of its files git does not have.
     #[serde(default)]
     pub(super) uncommitted: Vec<String>,
+    /// Which of them are not there any more, each with how long ago it went.
+    #[serde(default)]
+    pub(super) gone: BTreeMap<String, String>,
 }
 
 impl Work {

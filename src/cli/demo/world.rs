@@ -53,6 +53,13 @@ impl World {
         for file in story.files.iter().chain(&transcripts).chain(&edited) {
             truth.write(file).with_context(|| format!("failed to write {}", file.path))?;
         }
+        for (path, ago) in story.work.iter().flat_map(|work| &work.gone) {
+            let folder = stage.place(path).parent().map(Path::to_path_buf).unwrap_or_default();
+            let dated = std::fs::File::open(&folder).and_then(|folder| {
+                folder.set_modified(truth.written_at(ago).map_err(std::io::Error::other)?.into())
+            });
+            dated.with_context(|| format!("failed to date {}", folder.display()))?;
+        }
         let seen = |stone: &Stone| Ok((stone.clone(), truth.written_at(&stone.proven)?));
         let stones = story.stones.iter().map(seen).collect::<anyhow::Result<_>>()?;
         Ok(Self { cast, stage, stones, story })

@@ -208,6 +208,7 @@ fn verb(finding: &Finding) -> Option<(&'static str, &Key)> {
         Remedy::Migrate => "migrate",
         Remedy::Park => "park",
         Remedy::Stop => "stop",
+        Remedy::Rescue => return Some(("rescue", finding.subjects.first()?)),
         Remedy::Undo | Remedy::None => return None,
     };
     Some((verb, finding.subjects.iter().find(|key| key.kind() != Some(KeyKind::Window))?))

@@ -7,10 +7,14 @@ use crate::core::model::{
     Action, BrokenPath, ClaimView, ClaudeCode, Code, Confirmation, FilePath, Format, Generation, Key,
     Location, Plan, RecordDetail, RecordKind, RecordView, Releasable, Report, Step, VerdictState,
 };
+use crate::core::plan::rescue::plan_lost;
 use crate::core::plan::{holder, leo, rows};
 
 /// Plans an action on a record or claim, or on a file that could not be read as one. A window has no plan of its own.
 pub fn plan_for(report: &Report, key: &Key, action: Action) -> Plan {
+    if action == Action::Rescue {
+        return plan_lost(report, key);
+    }
     let claim = report.claims.iter().find(|claim| &claim.key == key);
     let wanted = claim.map_or(key, |claim| &claim.record.key);
     let record = report.records().find(|record| &record.key == wanted);

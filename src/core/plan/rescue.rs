@@ -1,7 +1,47 @@
 //! Plans that bring back what a window wrote.
 
 use crate::core::model::action::PUT_BACK;
-use crate::core::model::{Confirmation, Key, Plan, RescueFile, Step};
+use crate::core::model::{
+    Confirmation, EditState, Key, Plan, Report, RescueFile, Step, Untrusted, WindowView,
+};
+
+/// Returns the name of a window whose files are brought back.
+pub(crate) fn name_of_window(window: &WindowView) -> Untrusted {
+    window.title().as_str().into()
+}
+
+/// Plans to bring back what a window has lost, as far as a report says all about it.
+pub(crate) fn plan_lost(report: &Report, key: &Key) -> Plan {
+    let window = report.windows.iter().find(|window| window.key == *key);
+    let work = window.and_then(|window| Some((window, window.work.as_deref()?)));
+    let Some((window, work)) = work else {
+        return Plan::refused(
+            key,
+            "this is not a window whose session is known",
+            "claimtop rescue lists what is gone",
+        );
+    };
+    let gone = work.doing.edits.iter().filter(|edit| edit.fate.state == EditState::Gone);
+    let file = |path: &Untrusted| RescueFile {
+        path: std::path::Path::new(path.raw()).into(),
+        tree: Untrusted::default(),
+        blob: Untrusted::default(),
+        size: 0,
+        mode: None,
+        whose: name_of_window(window),
+        content: None,
+    };
+    let (files, replaces): (Vec<RescueFile>, Vec<bool>) =
+        gone.map(|edit| (file(&edit.path), edit.fate.is_clean)).unzip();
+    if files.is_empty() {
+        return Plan::refused(
+            key,
+            "nothing that this window wrote is gone",
+            "claimtop rescue lists all versions",
+        );
+    }
+    plan_rescue(&files, &replaces)
+}
 
 /// Plans to put versions back in their files' places; `replaces` says of each whether there is a file now.
 pub(crate) fn plan_rescue(files: &[RescueFile], replaces: &[bool]) -> Plan {

@@ -153,6 +153,8 @@ impl Draft {
             ..Edit::new(path.clone(), edited.at)
         };
         let mut doing = Doing { edits: self.edits.iter().map(edit).collect(), ..self.doing.clone() };
+        let running = doing.calls.iter().filter_map(|call| self.command(call, None));
+        doing.commands.extend(running.collect::<Vec<_>>());
         doing.hide_secrets();
         doing
     }
@@ -293,12 +295,18 @@ impl Draft {
         self.is_answered(id);
     }
 
-    /// Keeps a call that has ended, if it was a shell command.
-    fn has_run(&mut self, call: Option<Call>) {
-        let Some(Call { target: Some(Target::Command(line)), since: Some(at), .. }) = call else { return };
+    /// Returns a call as the shell command that it is, if it is one.
+    fn command(&self, call: &Call, ended: Option<Timestamp>) -> Option<ShellCommand> {
+        let Call { target: Some(Target::Command(line)), since: Some(at), .. } = call else { return None };
         let place = Place { folder: self.folder().unwrap_or("/"), home: None, top_of: &|_| None };
         let reaches_files = !git_calls(line.raw(), &place).is_empty();
-        self.doing.commands.push(ShellCommand { line, at, ended: self.line_at, reaches_files });
+        Some(ShellCommand { line: line.clone(), at: *at, ended, reaches_files })
+    }
+
+    /// Keeps a call that has ended, if it was a shell command.
+    fn has_run(&mut self, call: Option<Call>) {
+        let Some(command) = call.and_then(|call| self.command(&call, self.line_at)) else { return };
+        self.doing.commands.push(command);
         let spare = self.doing.commands.len().saturating_sub(MOST_COMMANDS);
         self.doing.commands.drain(..spare);
     }

@@ -29,6 +29,9 @@ pub(crate) fn check_tails(adapter: Adapter, text: &str) -> usize {
                 assert!(tail.edits.iter().all(|edit| all.edits.contains(edit)));
             }
             tail.edits.clone_from(&all.edits);
+            // As many of the last commands as stand in it.
+            assert!(all.commands.ends_with(&tail.commands));
+            tail.commands.clone_from(&all.commands);
             assert_eq!(tail, all, "the last {} lines of {end}", lines + 1);
         }
     }

@@ -14,7 +14,7 @@ use crate::present::text::{count, file_name, safe};
 /// How collisions are said: the code, what several windows share, what is wrong with one window alone
 /// where its sentence says too much, and the way out, in which `{}` is the window that is to yield.
 const SAYINGS: [(Code, &str, Option<&str>, &str); 13] = [
-    (Code::LostEdits, "edits lost", None, "claimtop rescue brings them back"),
+    (Code::LostEdits, "edits lost", None, "u brings them back"),
     (Code::SharedSessionId, "same session", None, "close {}"),
     (Code::SharedContextId, "same context ID", None, "unset CLAUDE_SESSION_ID in one of them"),
     (Code::SharedTerminalId, "same terminal ID", None, "park the finished one"),
@@ -73,7 +73,16 @@ pub(crate) fn describe<'a>(report: &Report, find: Find<'a>, kind: &NeedKind) -> 
     // The worst stands first: what follows is cut where there is no room.
     let codes = std::iter::once(code).chain(also);
     let what = match (many, alone) {
-        _ if *code == Code::LostEdits => message.says.split(", in no ").next().unwrap_or_default().to_owned(),
+        _ if *code == Code::LostEdits => {
+            let what = message.says.split(", in no ").next().unwrap_or_default();
+            let of = windows.iter().filter_map(find).find_map(|window| {
+                let (name, pid) = (window_name(window), format!(" (PID {})", window.pid));
+                let said = format!("edits of {name}{pid} in ");
+                let short = if many == 1 { "edits in ".to_owned() } else { format!("edits of {name} in ") };
+                what.contains(&said).then(|| what.replace(&said, &short))
+            });
+            of.unwrap_or_else(|| what.to_owned())
+        }
         (0, _) | (1, None) => clause(&safe(&message.brief())),
         (1, Some(alone)) => alone.to_owned(),
         (many, _) => codes.filter_map(|code| shared(*code, files, many)).collect::<Vec<_>>().join(", "),

@@ -31,7 +31,7 @@ pub(crate) fn lost(scene: &Scene<'_>) -> Option<Story> {
     }
     let ending = Ending::new(
         Cause::Overwritten,
-        "run claimtop rescue, which shows what is kept of them and brings it back",
+        "u, or claimtop rescue, shows what would be brought back",
         "the file, a commit or a stash entry that has what the edit left",
     );
     let told = format!("{}; {}", what(loss, scene.facts), who(loss));

@@ -371,7 +371,7 @@ impl CommitCache {
 impl EditFate {
     /// Adds since when the bytes are away: when the file, or its folder, was last changed.
     fn since(self, path: &Path, meta: Option<&FileMeta>) -> Self {
-        let folder = || Some(look_at(path.parent()?)?.touched_at());
+        let folder = || Some(look_at(path.parent()?)?.modified_at);
         let since = self.state.is_away().then(|| meta.map(FileMeta::touched_at).or_else(folder)).flatten();
         Self { since, ..self }
     }

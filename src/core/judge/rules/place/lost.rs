@@ -118,7 +118,7 @@ fn finding(loss: &Loss<'_>, facts: &Facts<'_>) -> Finding {
     let by = by.iter().map(|(by, _)| by.key.clone());
     let subjects: Vec<_> = std::iter::once(window.key.clone()).chain(by).collect();
     let message = Sentence::from(says);
-    Finding::new(Code::LostEdits, subjects, message, evidence, Remedy::None)
+    Finding::new(Code::LostEdits, subjects, message, evidence, Remedy::Rescue)
 }
 
 /// Says what is lost.

@@ -26,6 +26,8 @@ pub enum Remedy {
     Undo,
     /// End the process.
     Stop,
+    /// Bring back what a window wrote.
+    Rescue,
     /// Nothing that claimtop can do.
     None,
 }
