@@ -72,7 +72,8 @@ fn write_new(folder: &OwnedFd, inside: &Path, mode: Option<u32>, bytes: &[u8]) -
         at = openat(&at, *folder, flags, Mode::empty())?;
     }
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let mode = Mode::from_bits_truncate(mode.unwrap_or(0o600) & 0o700) | Mode::RUSR | Mode::WUSR;
+    let is_program = mode.is_some_and(|mode| mode & 0o100 != 0);
+    let mode = Mode::RUSR | Mode::WUSR | if is_program { Mode::XUSR } else { Mode::empty() };
     let file = openat(&at, *name, flags, mode)?;
     let mut rest = bytes;
     while !rest.is_empty() {

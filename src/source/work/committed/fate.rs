@@ -125,7 +125,7 @@ impl<'a> Heads<'a> {
         }
         let fate = self.find_fate(edit, known).unwrap_or_default();
         let is_sure_of = |meta: &FileMeta| is_sure(self.now, meta.touched_at());
-        let is_done = !matches!(fate.state, EditState::Unknown | EditState::Present);
+        let is_done = fate.state != EditState::Unknown;
         if let Some((key, mark)) = key.zip(mark)
             && is_done
             && meta.as_ref().is_none_or(is_sure_of)

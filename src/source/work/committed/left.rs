@@ -30,6 +30,6 @@ pub(super) struct LeftContent {
 pub(super) struct TreeMark {
     pub(super) head: Option<Name>,
     /// The head's log, the index, the log of the stash, and settings.
-    pub(super) files: Vec<Option<FileMeta>>,
+    pub(super) files: Arc<[Option<FileMeta>]>,
     pub(super) known: EditFacts,
 }
