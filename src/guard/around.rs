@@ -9,8 +9,9 @@ use crate::core::guard::folder::joined;
 use crate::core::guard::shell::{Place, commands};
 use crate::core::model::snapshot::ledger::LedgerLine;
 use crate::core::model::snapshot::ledger::kept::{KeptReason, KeptVersion};
+use crate::core::model::text::hex;
 use crate::format::hook::guard::Question;
-use crate::guard::keep::{FoundVersion, NEWEST};
+use crate::guard::keep::{NEWEST, NewVersion};
 use crate::guard::query::Query;
 use crate::guard::scope::Scope;
 use crate::source::own::content::FileContent;
@@ -119,7 +120,7 @@ impl Query<'_> {
                 read.push((edit, content, self.machine.by_now()));
             }
         }
-        let found = read.iter().map(|(edit, content, at)| FoundVersion {
+        let found = read.iter().map(|(edit, content, at)| NewVersion {
             path: edit.path.raw(),
             content,
             whose: (&edit.holder.session, &edit.holder.agent),
@@ -138,7 +139,7 @@ fn is_same(last: Option<&KeptVersion>, content: &FileContent) -> bool {
         FileContent::Absent => last.blob.is_none() && last.left_out.is_none(),
         FileContent::Large(_) => last.left_out.is_some(),
         FileContent::Whole(_, _, name) => {
-            let digits = crate::core::model::text::hex(name);
+            let digits = hex(name);
             last.left_out.is_some() || last.blob.as_ref().is_some_and(|blob| blob.raw() == digits)
         }
     }

@@ -28,7 +28,7 @@ const PRUNE_WITHIN: Duration = Duration::from_millis(20);
 pub(super) const NEWEST: usize = 2 << 20;
 
 /// A version to keep.
-pub(super) struct FoundVersion<'a> {
+pub(super) struct NewVersion<'a> {
     pub(super) path: &'a str,
     pub(super) content: &'a FileContent,
     /// The session and its agent.
@@ -56,7 +56,7 @@ impl Query<'_> {
         let whose = (&self.question.session, &self.machine.agent);
         let found = read.iter().filter_map(|(path, content)| {
             let content = content.as_ref()?;
-            Some(FoundVersion { path, content, whose, why: KeptReason::Edit, at })
+            Some(NewVersion { path, content, whose, why: KeptReason::Edit, at })
         });
         self.keep(tree, &found.collect::<Vec<_>>());
     }
@@ -79,12 +79,12 @@ impl Query<'_> {
         let read: Vec<(String, FileContent)> = paths.iter().filter_map(read).collect();
         let whose = (&self.question.session, &self.machine.agent);
         let (why, at) = (KeptReason::Before, self.now);
-        let found = read.iter().map(|(path, content)| FoundVersion { path, content, whose, why, at });
+        let found = read.iter().map(|(path, content)| NewVersion { path, content, whose, why, at });
         self.keep(tree, &found.collect::<Vec<_>>());
     }
 
     /// Keeps versions of files. A failure is only counted: it is no reason to fail the agent.
-    pub(super) fn keep(&self, tree: &Tree, found: &[FoundVersion<'_>]) {
+    pub(super) fn keep(&self, tree: &Tree, found: &[NewVersion<'_>]) {
         if !self.scope.keep.files || found.is_empty() {
             return;
         }
@@ -94,7 +94,7 @@ impl Query<'_> {
         }
     }
 
-    fn try_keep(&self, tree: &Tree, found: &[FoundVersion<'_>]) -> anyhow::Result<()> {
+    fn try_keep(&self, tree: &Tree, found: &[NewVersion<'_>]) -> anyhow::Result<()> {
         let top = tree.text().context("the working tree's name is not UTF-8")?;
         let files = KeptFiles::of_tree(&self.scope.kept, top);
         let keep = |name: &Name, bytes: &[u8]| keep_content(&files, name, bytes, self.now);
@@ -130,7 +130,7 @@ impl Query<'_> {
     }
 
     /// Describes a version, and whether its content is to be kept.
-    fn version(&self, tree: &Tree, top: &str, found: &FoundVersion<'_>) -> KeptVersion {
+    fn version(&self, tree: &Tree, top: &str, found: &NewVersion<'_>) -> KeptVersion {
         let keep = self.scope.keep;
         let path = Path::new(found.path);
         let is_ignored = || !keep.ignored && tree.ignores(path, (self.now, &self.scope.home));

@@ -95,15 +95,7 @@ fn version(kept: &Path, (window, work): (&WindowView, &Work), edit: &Edit) -> Op
     let found = KeptFiles::of_tree(kept, tree.text()?).newest_of(&HashSet::from([edit.path.raw()]), NEWEST);
     let is_its = |session: &Untrusted| *session == work.session || Some(session) == edit.from.as_ref();
     let newest = found.into_iter().rev().find(|one| is_its(&one.session) && one.blob.is_some());
-    let file = RescueFile {
-        path: PathBuf::from(path).into(),
-        tree: Untrusted::from_path(&tree.top),
-        blob: Untrusted::default(),
-        size: 0,
-        mode: None,
-        whose: name_of_window(window),
-        content: None,
-    };
+    let file = RescueFile::new(path.into(), Untrusted::from_path(&tree.top), name_of_window(window));
     if let Some(newest) = newest {
         return Some(RescueFile { blob: newest.blob?, size: newest.size, mode: Some(newest.mode), ..file });
     }

@@ -22,13 +22,11 @@ pub(super) fn bring_back(settings: &Settings, selected: &Selection, consent: &Co
         let tree = version.path.parent().and_then(Tree::find)?;
         let whose = one.who.clone().map_or_else(|| version.session.clone(), |who| who.as_str().into());
         let file = RescueFile {
-            path: version.path.clone().into(),
-            tree: Untrusted::from_path(&tree.top),
             blob: hex(&version.blob).into(),
             size: version.size,
             mode: version.mode,
-            whose,
             content: version.bytes(),
+            ..RescueFile::new(version.path.clone().into(), Untrusted::from_path(&tree.top), whose)
         };
         Some(Request::Rescue { files: vec![file] })
     };

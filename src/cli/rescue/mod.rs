@@ -4,8 +4,6 @@ mod bring;
 mod out;
 mod select;
 
-use std::path::PathBuf;
-
 use anyhow::anyhow;
 use jiff::Timestamp;
 use serde::Serialize;
@@ -18,7 +16,7 @@ use crate::cli::output::{Paint, Shape, print, terminal_width};
 use crate::cli::settings::Settings;
 use crate::core::assess::assess;
 use crate::core::model::text::{hex, json};
-use crate::core::model::{CommitState, EditState, Untrusted};
+use crate::core::model::{CommitState, EditFate, EditState, Untrusted};
 use crate::observe::Observer;
 use crate::present::text::tone::Tone;
 use crate::present::text::{age, safe};
@@ -40,13 +38,14 @@ pub(crate) fn run(
     let report = assess(&snapshot, observer.policy());
     let selected = select(settings, (&snapshot, &report), &asked.subjects)?;
     if asked.print {
-        let files: Vec<&PathBuf> = selected.newest().map(|one| &one.version.path).collect();
-        let [_] = files.as_slice() else {
-            let error = anyhow!("--print: {} files are selected, name one", files.len());
-            return Err(Failure::usage(error));
+        let newest: Vec<&Candidate> = selected.newest().collect();
+        return match newest.as_slice() {
+            [one] => out::print_bytes(&one.version),
+            many => {
+                let error = anyhow!("--print: {} files are selected, name one", many.len());
+                Err(Failure::usage(error))
+            }
         };
-        let newest = selected.newest().next().map(|one| &one.version);
-        return newest.map_or(Ok(Exit::Refused), out::print_bytes);
     }
     if let Some(folder) = &asked.to {
         return out::write_below(folder, &selected);
@@ -162,7 +161,7 @@ fn text(selected: &select::Selection, now: Timestamp, paint: Paint) -> String {
     text
 }
 
-fn state_words(fate: &crate::core::model::EditFate, now: Timestamp) -> (Tone, String) {
+fn state_words(fate: &EditFate, now: Timestamp) -> (Tone, String) {
     let since =
         fate.since.map(|since| format!(" for {}", age::label_between(now, since))).unwrap_or_default();
     match (fate.state, &fate.stash) {

@@ -11,7 +11,7 @@ use crate::core::model::{Edit, EditFate, EditState, Report, Snapshot, Untrusted,
 use crate::present::report_index::window_name;
 use crate::source::database::sqlite::copies::Copies;
 use crate::source::os::fence::resolve;
-use crate::source::versions::found::{FoundVersion, from_transcript, kept, sort};
+use crate::source::versions::found::{FoundVersion, fates, from_transcript, kept, sort};
 
 /// A version with whose it is and what became of it.
 pub(super) struct Candidate {
@@ -57,7 +57,7 @@ pub(super) fn select(
         .iter()
         .filter_map(|window| Some((window.session_id.as_ref()?, window_name(window))))
         .collect();
-    let mut all = kept(&settings.state.join("kept"), None);
+    let mut all = kept(&settings.state.join("kept"));
     let asked: Vec<Subject> = subjects
         .iter()
         .map(|subject| named(subject, report, (&snapshot.work, &all)))
@@ -87,13 +87,12 @@ pub(super) fn select(
         let mut known: HashSet<(PathBuf, Untrusted)> = HashSet::new();
         all.retain(|one| known.insert((one.path.clone(), one.session.clone())));
     }
-    let now = report.taken_at;
-    let selected = |version: FoundVersion| {
-        let fate = version.fate(now, home);
+    let fates = fates(&all, (report.taken_at, home));
+    let candidate = |(version, fate): (FoundVersion, EditFate)| {
         let who = names.get(&version.session).cloned();
         Candidate { version, who, fate }
     };
-    let mut versions: Vec<Candidate> = all.into_iter().map(selected).collect();
+    let mut versions: Vec<Candidate> = all.into_iter().zip(fates).map(candidate).collect();
     if asked.is_empty() {
         versions.retain(|one| one.fate.state.is_away());
     }

@@ -1,5 +1,7 @@
 //! Plans that bring back what a window wrote.
 
+use std::path::Path;
+
 use crate::core::model::action::PUT_BACK;
 use crate::core::model::{
     Confirmation, EditState, Key, Plan, Report, RescueFile, Step, Untrusted, WindowView,
@@ -22,14 +24,8 @@ pub(crate) fn plan_lost(report: &Report, key: &Key) -> Plan {
         );
     };
     let gone = work.doing.edits.iter().filter(|edit| edit.fate.state == EditState::Gone);
-    let file = |path: &Untrusted| RescueFile {
-        path: std::path::Path::new(path.raw()).into(),
-        tree: Untrusted::default(),
-        blob: Untrusted::default(),
-        size: 0,
-        mode: None,
-        whose: name_of_window(window),
-        content: None,
+    let file = |path: &Untrusted| {
+        RescueFile::new(Path::new(path.raw()).into(), Untrusted::default(), name_of_window(window))
     };
     let (files, replaces): (Vec<RescueFile>, Vec<bool>) =
         gone.map(|edit| (file(&edit.path), edit.fate.is_clean)).unzip();

@@ -1,6 +1,6 @@
 //! The versions of files that can be brought back: what hooks have kept, and what transcripts give.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -21,6 +21,9 @@ use crate::source::work::committed::EditFacts;
 
 /// The most working trees whose kept versions are read.
 const MOST_TREES: usize = 1_024;
+
+/// How many versions are compared in one look: what one look may read suffices for so many of the largest files.
+const AT_ONCE: usize = 4;
 
 /// A version of a file that can be brought back.
 pub(crate) struct FoundVersion {
@@ -110,29 +113,49 @@ impl FoundVersion {
             content: Content::Bytes(bytes),
         })
     }
-
-    /// Determines what became of it, as of an edit that left it.
-    pub(crate) fn fate(&self, now: Timestamp, home: &Path) -> EditFate {
-        let mut edit = Edit::new(Untrusted::from_path(&self.path), Some(self.at));
-        if let Some(tree) = self.path.parent().and_then(Tree::find) {
-            let facts = EditFacts { held: Some(short(&self.blob)), ..EditFacts::default() };
-            let mut marker = tree.marker(now, home);
-            if let Some(bytes) = self.bytes() {
-                marker.remember((&self.path, self.at), &bytes);
-            }
-            marker.mark([(&mut edit, facts)]);
-        }
-        edit.fate
-    }
 }
 
-/// Returns what hooks have kept, below the folder of all that is kept: all versions, or those of one file.
-pub(crate) fn kept(all: &Path, path: Option<&Path>) -> Vec<FoundVersion> {
+/// A version, and the edit that left it.
+type VersionEdit<'a> = (&'a FoundVersion, &'a mut Edit);
+
+/// Determines what became of versions, as of edits that left them.
+pub(crate) fn fates(versions: &[FoundVersion], (now, home): (Timestamp, &Path)) -> Vec<EditFate> {
+    let edit = |one: &FoundVersion| Edit::new(Untrusted::from_path(&one.path), Some(one.at));
+    let mut edits: Vec<Edit> = versions.iter().map(edit).collect();
+    let mut folders: HashMap<&Path, Option<Tree>> = HashMap::new();
+    let mut by_tree: BTreeMap<PathBuf, (Tree, Vec<VersionEdit<'_>>)> = BTreeMap::new();
+    for (version, edit) in versions.iter().zip(&mut edits) {
+        let Some(folder) = version.path.parent() else { continue };
+        let tree = folders.entry(folder).or_insert_with(|| Tree::find(folder));
+        if let Some(tree) = tree {
+            by_tree
+                .entry(tree.top.clone())
+                .or_insert_with(|| (tree.clone(), Vec::new()))
+                .1
+                .push((version, edit));
+        }
+    }
+    for (tree, mut all) in by_tree.into_values() {
+        let mut marker = tree.marker(now, home);
+        for some in all.chunks_mut(AT_ONCE) {
+            for (version, _) in some.iter() {
+                if let Some(bytes) = version.bytes() {
+                    marker.remember((&version.path, version.at), &bytes);
+                }
+            }
+            let facts = |blob| EditFacts { held: Some(short(blob)), ..EditFacts::default() };
+            marker.mark(some.iter_mut().map(|(version, edit)| (&mut **edit, facts(&version.blob))));
+        }
+    }
+    edits.into_iter().map(|edit| edit.fate).collect()
+}
+
+/// Returns what hooks have kept, below the folder of all that is kept.
+pub(crate) fn kept(all: &Path) -> Vec<FoundVersion> {
     let trees = Folder::open(all).and_then(|folder| folder.entries(|_| true)).unwrap_or_default();
     let of_tree = |files: KeptFiles| {
         let versions = files.all().into_iter();
-        let wanted = versions.filter(|version| path.is_none_or(|path| Path::new(version.path.raw()) == path));
-        wanted.filter_map(|version| FoundVersion::of_kept(version, &files)).collect::<Vec<_>>()
+        versions.filter_map(|version| FoundVersion::of_kept(version, &files)).collect::<Vec<_>>()
     };
     let trees = trees.into_iter().take(MOST_TREES).map(|tree| KeptFiles { folder: all.join(tree.name) });
     trees.flat_map(of_tree).collect()

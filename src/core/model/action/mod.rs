@@ -135,6 +135,13 @@ pub struct RescueFile {
     pub content: Option<Arc<Vec<u8>>>,
 }
 
+impl RescueFile {
+    /// Names a file in a working tree; which version it is must be added.
+    pub(crate) fn new(path: FilePath, tree: Untrusted, whose: Untrusted) -> Self {
+        Self { path, tree, blob: Untrusted::default(), size: 0, mode: None, whose, content: None }
+    }
+}
+
 /// Where a file is restored to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

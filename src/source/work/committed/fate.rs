@@ -191,7 +191,7 @@ impl<'a> Heads<'a> {
         let content = meta.as_ref().map(|meta| self.compare(path, meta, &place));
         let is_clean = content == Some(Content::Same) && self.is_staged_alike(&place);
         let is_open = match (&meta, content) {
-            (Some(meta), Some(content)) => {
+            (Some(meta), Some(content)) if content != Content::Same => {
                 self.is_uncommitted((path, meta), (at, known), (content, &place, &log))
             }
             _ => None,

@@ -197,7 +197,8 @@ impl<'a> Heads<'a> {
             .map(|names| short(&names.own))
     }
 
-    /// Returns whether a file has uncommitted content since an edit; `None` if that cannot be determined.
+    /// Returns whether a file that differs from the commit has uncommitted content since an edit; `None` if that cannot
+    /// be determined.
     fn is_uncommitted(
         &mut self,
         (path, meta): (&Path, &FileMeta),
@@ -209,7 +210,6 @@ impl<'a> Heads<'a> {
         // The file has not changed since, whatever time it was given.
         let is_untouched = at.is_some_and(|at| meta.touched_at() <= at);
         let is_left = match content {
-            Content::Same => return self.is_staged_alike(place).then_some(false),
             Content::Other if self.was_nothing((at?, known, is_later), place, log) => false,
             Content::Other => {
                 is_later
@@ -217,7 +217,7 @@ impl<'a> Heads<'a> {
                     || self.was_left((path, meta), (at?, known.upon), place, log) == Some(true)
             }
             Content::Unread => is_later && is_untouched,
-            Content::Filtered => false,
+            Content::Same | Content::Filtered => false,
         };
         is_left.then_some(true)
     }
