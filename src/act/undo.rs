@@ -231,9 +231,9 @@ fn restore<D: Disk>(
         let why = "is larger than 1 MiB or now has a second name: it is restored without being read";
         late.push(format!("{} {why}", shown(&to)));
     } else if lies.sha256 != print.sha256 {
-        let told =
+        let note =
             format!("{} was written to after it was parked: its current content is restored", shown(&to));
-        late.push(told);
+        late.push(note);
     }
     Ok(PreparedStep::Restore { parked: parked.clone(), print: lies, to })
 }

@@ -38,7 +38,7 @@ struct KeptView {
 pub struct Start {
     pub(crate) kept: Option<ScreenState>,
     /// What became of it, for the diagnosis.
-    pub(crate) told: String,
+    pub(crate) origin: String,
 }
 
 #[derive(Deserialize)]
@@ -125,7 +125,7 @@ mod tests {
 
     /// Starts with what is kept, looks and presses keys.
     fn after(kept: Option<ScreenState>, keys: &str) -> State {
-        let options = Options { start: Start { kept, told: String::new() }, ..Options::default() };
+        let options = Options { start: Start { kept, origin: String::new() }, ..Options::default() };
         let mut state = State::new(options, Size { width: 80, height: 24 }, testing::now());
         update(&mut state, Msg::Looked(Arc::new(testing::busy())));
         for c in keys.chars() {

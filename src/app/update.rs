@@ -65,12 +65,12 @@ fn taken(state: &mut State, msg: Msg) -> Vec<Effect> {
             state.message = Some(sentence);
             vec![Effect::Redraw]
         }
-        Msg::Told(told) => in_sheet(state, None, |sheet| sheet.told.push(told)),
-        Msg::ToldOn(number, machine, told) => match state.sheet_of(Some(number)) {
-            Some(_) => in_sheet(state, Some(number), |sheet| sheet.told.push(told)),
-            None => changed(state, |state| state.message = Some(became(&machine, &told))),
+        Msg::Told(result) => in_sheet(state, None, |sheet| sheet.results.push(result)),
+        Msg::ToldOn(number, machine, result) => match state.sheet_of(Some(number)) {
+            Some(_) => in_sheet(state, Some(number), |sheet| sheet.results.push(result)),
+            None => changed(state, |state| state.message = Some(became(&machine, &result))),
         },
-        Msg::Settled(machine, told) => changed(state, |state| settled(state, &machine, told)),
+        Msg::Settled(machine, result) => changed(state, |state| settled(state, &machine, result)),
         Msg::Finished => in_sheet(state, None, Sheet::finished),
         Msg::FinishedOn(number) => in_sheet(state, Some(number), Sheet::finished),
         Msg::History(history) => changed(state, |state| {
@@ -91,22 +91,22 @@ fn taken(state: &mut State, msg: Msg) -> Vec<Effect> {
 }
 
 /// Says what has become of an order.
-fn became(machine: &str, told: &ActionResult) -> String {
-    let word = match told.ended {
+fn became(machine: &str, result: &ActionResult) -> String {
+    let word = match result.ended {
         Some(EndResult::Done) => "done",
         Some(EndResult::Unknown) => "unknown until seen",
         Some(EndResult::Changed | EndResult::Failed) | None => "not done",
         Some(EndResult::Partly | EndResult::Stuck) => "partly done",
     };
-    let is_worth_a_word = told.ended != Some(EndResult::Done) && !told.detail.is_empty();
-    let detail = if is_worth_a_word { format!(" ({})", safe(&told.detail)) } else { String::new() };
-    format!("On {}: {} was {word}{detail}", safe(machine), safe(&told.title))
+    let is_worth_a_word = result.ended != Some(EndResult::Done) && !result.detail.is_empty();
+    let detail = if is_worth_a_word { format!(" ({})", safe(&result.detail)) } else { String::new() };
+    format!("On {}: {} was {word}{detail}", safe(machine), safe(&result.title))
 }
 
 /// Shows what has become of an order: in its receipt's place, where that is still shown.
-fn settled(state: &mut State, machine: &str, told: ActionResult) {
-    let message = became(machine, &told);
-    let is_shown = state.sheet_mut().is_some_and(|sheet| sheet.settle(told));
+fn settled(state: &mut State, machine: &str, result: ActionResult) {
+    let message = became(machine, &result);
+    let is_shown = state.sheet_mut().is_some_and(|sheet| sheet.settle(result));
     if !is_shown {
         state.message = Some(message);
     }

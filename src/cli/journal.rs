@@ -100,17 +100,17 @@ pub(crate) fn run(settings: &Settings, json: bool) -> Outcome {
 
 /// Says what of the journal is unfinished, cannot be read, or has been lost.
 pub(crate) fn warnings(settings: &Settings, history: &History) -> Vec<String> {
-    let mut told = unfinished(history);
+    let mut lines = unfinished(history);
     if history.unreadable > 0 {
-        told.push(format!("{} of the journal cannot be read.", count(history.unreadable, "line")));
+        lines.push(format!("{} of the journal cannot be read.", count(history.unreadable, "line")));
     }
     let folder = settings.state.join(PARKED);
     // If it cannot be read, the action says so.
     let parked = Folder::open(&folder).and_then(|folder| folder.entries(|_| true)).unwrap_or_default();
     let parked: Vec<OsString> = parked.into_iter().map(|entry| entry.name).collect();
-    told.extend(left_parked(&parked, history));
-    told.extend(strays(&folder, &parked, history));
-    told
+    lines.extend(left_parked(&parked, history));
+    lines.extend(strays(&folder, &parked, history));
+    lines
 }
 
 /// Says what is parked of entries that came to nothing, as where it was away when they were put right.

@@ -42,7 +42,7 @@ impl Query<'_> {
     fn news<'b>(&self, found: &'b LedgerView, tree: &Tree) -> Vec<Holding<'b>> {
         let is_asked = |other: &Other, path: &str| {
             let edit = other.edits.iter().find(|edit| edit.path.raw() == path);
-            let own = found.told.edited.get(path);
+            let own = found.own_lines.edited.get(path);
             let is_news = own.is_none_or(|own| edit.and_then(|edit| edit.at).is_some_and(|at| at > *own));
             other.life != Life::Dead && is_news && !self.is_exempt(path, tree)
         };
@@ -60,8 +60,8 @@ impl Query<'_> {
             let top = tree.text().context("no text")?;
             let found = self.read(&tree, &About::Files(&paths));
             let is_held = |held: &str| paths.iter().any(|path| Path::new(path).starts_with(held));
-            if let Some(said) = self.keep_off(asker, "this edit", (&tree, &found), is_held)? {
-                return Ok(said);
+            if let Some(response) = self.keep_off(asker, "this edit", (&tree, &found), is_held)? {
+                return Ok(response);
             }
             let holdings = self.news(&found, &tree);
             let met = self.met(&paths, &holdings);
@@ -70,7 +70,7 @@ impl Query<'_> {
             let to_come = |path: &String| {
                 let met = met.iter().find(|met| met.path.raw() == path);
                 // An edit that did not come to its end may have met a window that has committed since.
-                let is_news = met.is_some() || upon.is_some() || found.told.met.contains_key(path);
+                let is_news = met.is_some() || upon.is_some() || found.own_lines.met.contains_key(path);
                 let others = met.map(|met| met.others.clone()).unwrap_or_default();
                 let (upon, call) = (upon.clone(), self.question.call.clone());
                 is_news.then(|| Encounter { path: path.as_str().into(), others, at: self.now, upon, call })
@@ -90,9 +90,10 @@ impl Query<'_> {
             if level != HoldUps::Off && !recent.is_empty() {
                 let why = present::guard::hold_up("this edit", &recent, top, self.now);
                 let held_up = self.held_up(decide::edits(&recent), Harm::Kept);
-                let (said, text) = self.hold_up(asker, level, (&tree, &found.told), held_up, &why)?;
+                let (response, text) =
+                    self.hold_up(asker, level, (&tree, &found.own_lines), held_up, &why)?;
                 if text.is_some() {
-                    return Ok((said, text));
+                    return Ok((response, text));
                 }
             }
             self.keep_before(asker, &tree, &paths);
@@ -112,7 +113,7 @@ impl Query<'_> {
             // The edit is done by now, whenever this was asked.
             let at = self.machine.by_now();
             let upon = |path: &String| {
-                let met = found.told.met.get(path).filter(|met| met.call == self.question.call);
+                let met = found.own_lines.met.get(path).filter(|met| met.call == self.question.call);
                 met.and_then(|met| met.upon.clone())
             };
             let theirs = || found.others.iter().flat_map(|other| &other.edits);
@@ -129,7 +130,7 @@ impl Query<'_> {
             };
             // What went back to the last commit belongs to no window; the next edit would hide that.
             let is_known = |path: &&String| {
-                found.told.edited.contains_key(*path) || theirs().any(|edit| edit.path.raw() == *path)
+                found.own_lines.edited.contains_key(*path) || theirs().any(|edit| edit.path.raw() == *path)
             };
             let known: Vec<String> = paths.iter().filter(is_known).cloned().collect();
             let ended = settled(&tree, &known, (at, &self.scope.home));
@@ -138,7 +139,7 @@ impl Query<'_> {
             let since = |path: &String| since.iter().find(|met| met.path.raw() == path).cloned();
             // Or it was put back to the last commit meanwhile.
             let is_open = |met: &&Encounter| !met.others.is_empty() && found.is_open(&met.path, met.at, at);
-            let before = |path: &String| found.told.met.get(path).filter(is_open).cloned();
+            let before = |path: &String| found.own_lines.met.get(path).filter(is_open).cloned();
             let met = paths.iter().filter_map(|path| before(path).or_else(|| since(path)));
             let met: Vec<Encounter> = met.filter(|_| self.levels(&tree).note).collect();
             let mut lines: Vec<LedgerLine> = read.iter().map(edited).collect();

@@ -20,7 +20,7 @@ use crate::source::repos::ignored::{excluded_by, is_matched};
 impl Query<'_> {
     /// Holds up, once, what reaches into others' uncommitted edits.
     pub(crate) fn before_git(&self, asker: Asker, calls: &[GitCall]) -> anyhow::Result<GuardResponse> {
-        let mut said =
+        let mut response =
             (if calls.is_empty() { GuardOutcome::OutOfScope } else { GuardOutcome::NobodyElse }, None);
         let inside: Vec<GitCall> = calls.iter().flat_map(|call| self.of_trees_inside(call)).collect();
         for call in calls.iter().chain(&inside) {
@@ -51,18 +51,18 @@ impl Query<'_> {
             if self.levels(&tree).held == HoldPolicy::Deny {
                 let edits = || holdings.iter().flat_map(|holding| &holding.edits);
                 let is_held = |held: &str| edits().any(|edit| Path::new(edit.path.raw()).starts_with(held));
-                if let Some(said) = self.keep_off(asker, &name, (&tree, &found), is_held)? {
-                    return Ok(said);
+                if let Some(response) = self.keep_off(asker, &name, (&tree, &found), is_held)? {
+                    return Ok(response);
                 }
             }
             let why = present::guard::hold_up(&name, &holdings, top, self.now);
             let held_up = self.held_up(decide::edits(&holdings), call.harm());
-            said = self.hold_up(asker, level, (&tree, &found.told), held_up, &why)?;
-            if said.1.is_some() {
+            response = self.hold_up(asker, level, (&tree, &found.own_lines), held_up, &why)?;
+            if response.1.is_some() {
                 break;
             }
         }
-        Ok(said)
+        Ok(response)
     }
 
     /// Writes down which edits a call of git has brought to their end: the next edit of these files hides that.

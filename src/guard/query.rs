@@ -92,15 +92,15 @@ impl<'a> Query<'a> {
         }
         let top = tree.text().context("no text")?;
         let found = self.read(tree, &About::Matching(&|path| !self.is_exempt(path, tree), Takes::WORK));
-        if found.told.by_others_only {
+        if found.own_lines.by_others_only {
             // The session goes on in this process: its edits are no longer a dead window's.
             self.note_down(tree, &[])?;
         }
         let holds_count = self.levels(tree).held != HoldPolicy::Off;
         let holdings = decide::told_of(&found.others, holds_count);
         let digest = decide::digest_of(&holdings, holds_count);
-        let is_told = found.told.briefed.as_ref() == Some(&digest);
-        if is_told || (holdings.is_empty() && found.told.briefed.is_none()) {
+        let is_told = found.own_lines.briefed.as_ref() == Some(&digest);
+        if is_told || (holdings.is_empty() && found.own_lines.briefed.is_none()) {
             return Ok((if is_told { GuardOutcome::ToldBefore } else { GuardOutcome::NobodyElse }, None));
         }
         let others = holdings.iter().map(|holding| holding.other.holder.session.clone()).collect();
@@ -151,10 +151,10 @@ impl<'a> Query<'a> {
             second: self.question.call.as_ref().map(Untrusted::raw),
             held_up_at: past.at,
         };
-        let told = self
+        let is_near = self
             .transcript(asker)
             .and_then(|transcript| is_same_answer(asker, &end_of(&transcript, TRANSCRIPT_END)?, &calls));
-        told.unwrap_or_else(|| self.now.duration_since(past.at) < AT_ONCE)
+        is_near.unwrap_or_else(|| self.now.duration_since(past.at) < AT_ONCE)
     }
 
     /// Returns where the session is written down, if its agent says; Copilot CLI does not, and names the
@@ -186,8 +186,8 @@ impl<'a> Query<'a> {
             return Ok(Some((GuardOutcome::Denied, Some(refusal(asker, &why)))));
         }
         let held_up = self.held_up([(other, held.path.raw())].into_iter(), Harm::Kept);
-        let said = self.hold_up(asker, HoldUps::HoldUp, (tree, &found.told), held_up, &why)?;
-        Ok(said.1.is_some().then_some(said))
+        let response = self.hold_up(asker, HoldUps::HoldUp, (tree, &found.own_lines), held_up, &why)?;
+        Ok(response.1.is_some().then_some(response))
     }
 
     /// Notes what of whom is in the way of the call.
@@ -205,11 +205,11 @@ impl<'a> Query<'a> {
         &self,
         asker: Asker,
         level: HoldUps,
-        (tree, told): (&Tree, &OwnLines),
+        (tree, own): (&Tree, &OwnLines),
         held_up: HeldUp,
         why: &str,
     ) -> anyhow::Result<GuardResponse> {
-        if decide::is_override(&held_up, &told.held_up, |past| self.is_twin(asker, past)) {
+        if decide::is_override(&held_up, &own.held_up, |past| self.is_twin(asker, past)) {
             self.note_down(tree, &[LedgerLine::Overrode(held_up)])?;
             return Ok((GuardOutcome::Overridden, None));
         }

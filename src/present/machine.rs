@@ -124,8 +124,8 @@ pub(crate) fn write(page: &mut Page, machine: &MachineView) {
         page.field("Answers in", &format!("{ms} ms"), Tone::Plain);
     }
     if machine.not_understood > 0 {
-        let told = format!("{} things that this version does not know", machine.not_understood);
-        page.field("Also sends", &told, Tone::Warning);
+        let text = format!("{} things that this version does not know", machine.not_understood);
+        page.field("Also sends", &text, Tone::Warning);
     }
     if machine.state == MachineState::Silent {
         page.text(

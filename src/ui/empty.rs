@@ -43,8 +43,8 @@ fn lines(state: &State, room: usize) -> Vec<Line> {
     }
     let problems = report.problems().len();
     if problems > 0 {
-        let told = format!(" shows {}.", count(problems, "problem"));
-        lines.push(Line::new("5", Tone::Key).then(&told, Tone::Dim));
+        let text = format!(" shows {}.", count(problems, "problem"));
+        lines.push(Line::new("5", Tone::Key).then(&text, Tone::Dim));
     }
     lines.push(Line::default());
     lines.extend(sources(report));

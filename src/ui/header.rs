@@ -147,10 +147,10 @@ fn badges(state: &State, room: u16) -> Line {
 /// Says how a database on a server is read: since when, how far behind, with what rights.
 fn database(state: &State, room: u16, add: &mut impl FnMut(&str, Tone)) {
     for source in state.report().into_iter().flat_map(databases) {
-        let told = source.detail.raw().split_once(", ").map_or(source.detail.raw(), |(_, told)| told);
+        let detail = source.detail.raw().split_once(", ").map_or(source.detail.raw(), |(_, detail)| detail);
         match room {
             ..120 => add("database", Tone::Dim),
-            _ => add(&format!("database {told}"), Tone::Dim),
+            _ => add(&format!("database {detail}"), Tone::Dim),
         }
     }
 }

@@ -31,9 +31,9 @@ pub(crate) fn carry_out(
 ) -> Result<Outcome, ActionError> {
     let outcome = end(processes, confirmed, signal).map(|ending| outcome_of_ending(ending, signal))?;
     let read_back = Some(outcome.ended).filter(|ended| *ended == EndResult::Done);
-    let said = read_back.and_then(|_| freed(ports, processes.listening().as_ref()));
+    let ports_text = read_back.and_then(|_| freed(ports, processes.listening().as_ref()));
     Ok(Outcome {
-        detail: [Some(outcome.detail), said].into_iter().flatten().collect::<Vec<_>>().join("; "),
+        detail: [Some(outcome.detail), ports_text].into_iter().flatten().collect::<Vec<_>>().join("; "),
         ..outcome
     })
 }

@@ -76,9 +76,9 @@ impl Deaths {
 
     /// Returns the deaths that are reported by a moment, the newest first.
     pub(crate) fn reported(&self, at: Timestamp) -> Vec<Death> {
-        let told =
+        let deaths =
             self.seen.iter().rev().filter(|(death, stage)| *stage == Stage::Told && death.found_at <= at);
-        told.map(|(death, _)| death.clone()).collect()
+        deaths.map(|(death, _)| death.clone()).collect()
     }
 
     /// Returns what needs a person by a moment, with the deaths that were seen: each in one line.
@@ -88,17 +88,17 @@ impl Deaths {
             self.acknowledged.iter().any(|(key, since)| (key, since) == (&need.key, &need.since))
         };
         needs.retain(|need| need.left().is_none() || !is_known(need));
-        let mut told = Vec::new();
+        let mut shown = Vec::new();
         for (death, stage) in self.seen.iter().rev().filter(|(death, _)| death.found_at <= at) {
             let own = needs.iter().position(|need| is_of(need, death)).map(|at| needs.remove(at));
             if *stage == Stage::Told {
-                told.push(need(death, own, report));
+                shown.push(need(death, own, report));
             }
         }
         let is_of_dead = |need: &Need| matches!(need.kind, NeedKind::Died(_) | NeedKind::MoreDied { .. });
         let first = needs.iter().position(is_of_dead).unwrap_or(needs.len());
         // A window that has left nothing needs no person.
-        let (left, nothing): (Vec<Need>, Vec<Need>) = told.into_iter().partition(has_left);
+        let (left, nothing): (Vec<Need>, Vec<Need>) = shown.into_iter().partition(has_left);
         needs.splice(first..first, left);
         needs.extend(nothing);
         needs

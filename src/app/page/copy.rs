@@ -49,8 +49,8 @@ fn resume(state: &State, index: &Index) -> Option<CopyText> {
 /// Returns the sentence of a history entry.
 fn history_text(state: &State, key: &Key) -> Option<CopyText> {
     let entry = state.entry(key).map(|entry| entry.intent.title.as_str());
-    let told = entry.or_else(|| history::of_key(&state.timeline, key).map(|past| past.told.as_str()))?;
-    Some(("the sentence", safe(told)))
+    let sentence = entry.or_else(|| history::of_key(&state.timeline, key).map(|past| past.told.as_str()))?;
+    Some(("the sentence", safe(sentence)))
 }
 
 /// Returns what is of most use of a thing; of a finding, of what it is about.

@@ -19,8 +19,8 @@ pub(crate) fn write(page: &mut Page, state: &State) -> String {
         page.moment("last look", Some(report.taken_at));
     }
     write_watched(page, &state.measured, state.hints);
-    if !state.options.start.told.is_empty() {
-        page.field("last view", &state.options.start.told, Tone::Plain);
+    if !state.options.start.origin.is_empty() {
+        page.field("last view", &state.options.start.origin, Tone::Plain);
     }
     page.heading("What claimtop itself costs");
     match &state.cost {

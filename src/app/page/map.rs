@@ -205,9 +205,9 @@ fn write_legend(page: &mut Page, map: &Map, index: &Index, lines: usize) {
     let room = lines.saturating_sub(1).max(1);
     for (letter, at) in map.collisions.iter().enumerate().take(if all <= room { all } else { room - 1 }) {
         if let Some((_, finding)) = index.nth_finding(*at) {
-            let said = format!(" {}: {}", finding.code.name(), finding.message.brief());
+            let text = format!(" {}: {}", finding.code.name(), finding.message.brief());
             let line = Line::new(&letters(letter), Tone::Bad);
-            page.lines.push(line.then(&cut(&safe(&said), page.width().saturating_sub(2)), Tone::Plain));
+            page.lines.push(line.then(&cut(&safe(&text), page.width().saturating_sub(2)), Tone::Plain));
         }
     }
     if all > room {

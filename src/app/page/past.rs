@@ -64,8 +64,8 @@ pub(crate) fn write_recent(page: &mut Page, state: &State) -> String {
     if all.is_empty() {
         page.text("Nothing has changed in the last ten minutes.", Tone::Good);
     }
-    for (at, told) in all {
-        page.dated(&page.clock(at), &told);
+    for (at, sentence) in all {
+        page.dated(&page.clock(at), &sentence);
     }
     "What has changed in the last ten minutes".to_owned()
 }

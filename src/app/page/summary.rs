@@ -75,12 +75,12 @@ fn nothing() -> Line {
 fn need_here(state: &State) -> Option<Summary> {
     let index = state.index.as_ref().filter(|_| state.layers.is_empty())?;
     let need = index.need(state.selected()?)?;
-    let said = line(&index.report, need, state.told_at());
+    let parts = line(&index.report, need, state.told_at());
     let what =
-        Line::default().then_marked(said.mark, &sentence(&index.report, need, state.told_at()), said.tone);
+        Line::default().then_marked(parts.mark, &sentence(&index.report, need, state.told_at()), parts.tone);
     // The row says it, and the pane beside it.
     let what = if state.detail.is_some() { Line::default() } else { what };
-    let hint = said.keys.first().map_or_else(Line::default, |(key, does)| {
+    let hint = parts.keys.first().map_or_else(Line::default, |(key, does)| {
         Line::new(key, Tone::Key).then(&format!(" {does}"), Tone::Dim)
     });
     Some(Summary { what, hint })

@@ -37,14 +37,14 @@ impl<'a> Collisions<'a> {
 
     /// Names the window that is in another's way, or says what is wrong with that one alone; nothing of one that
     /// collides with none.
-    pub(super) fn in_the_way(&self, window: &WindowView, telling: Telling) -> Option<Cell> {
+    pub(super) fn in_the_way(&self, window: &WindowView, detail: Telling) -> Option<Cell> {
         let (worst, others) = self.of.get(&window.key)?.split_first()?;
-        let said = between::describe(&self.index.report, &|key| self.index.living(key), &worst.kind)?;
+        let described = between::describe(&self.index.report, &|key| self.index.living(key), &worst.kind)?;
         let own = [window_name(window), window_and_machine(window), window_and_pid(window)];
-        let text = match (said.who.iter().find(|name| !own.contains(name)), telling) {
+        let text = match (described.who.iter().find(|name| !own.contains(name)), detail) {
             (Some(other), Telling::Name) => other.clone(),
-            (Some(other), Telling::NameAndWay) => format!("{other}: {}", said.way),
-            (None, _) => said.what,
+            (Some(other), Telling::NameAndWay) => format!("{other}: {}", described.way),
+            (None, _) => described.what,
         };
         let more = match others.len() {
             0 => String::new(),

@@ -62,7 +62,7 @@ pub(crate) fn items<'a>(journal: &'a History, timeline: &'a Timeline, now: Times
     let acts = journal.entries.iter().rev().map(Item::Act);
     let seen = timeline.until(now).map(|(number, past)| Item::Seen(number, past));
     let mut all: Vec<Item<'_>> = acts.chain(seen).collect();
-    all.sort_by_key(|told| std::cmp::Reverse(told.at()));
+    all.sort_by_key(|item| std::cmp::Reverse(item.at()));
     all
 }
 

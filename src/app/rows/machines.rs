@@ -71,9 +71,9 @@ pub(super) fn mark(row: &mut Row, index: &Index, has_process: bool, now: Timesta
     let machine = index.machine_of(&row.key);
     let is_silent = machine.is_some_and(|machine| !machine.state.is_heard());
     if let (Some(banner), Some(name)) = (&mut row.line, &name) {
-        let told = machine.filter(|_| is_silent).and_then(|machine| unseen_for(machine, now));
-        let told = told.map(|told| format!(", {told}")).unwrap_or_default();
-        banner.what = banner.what.clone().then(&format!(" on {}{told}", safe(name)), Tone::Dim);
+        let unseen = machine.filter(|_| is_silent).and_then(|machine| unseen_for(machine, now));
+        let unseen = unseen.map(|unseen| format!(", {unseen}")).unwrap_or_default();
+        banner.what = banner.what.clone().then(&format!(" on {}{unseen}", safe(name)), Tone::Dim);
     }
     if is_silent {
         row.cells.iter_mut().for_each(|cell| cell.span.tone = Tone::Dim);
@@ -82,8 +82,8 @@ pub(super) fn mark(row: &mut Row, index: &Index, has_process: bool, now: Timesta
         }
     }
     let mut cell = Cell::text(name.as_deref().unwrap_or_default(), Tone::Plain);
-    if let Some(told) = machine.filter(|_| is_silent).and_then(|machine| unseen_for(machine, now)) {
-        cell = Cell::text(&format!("{}, {told}", name.as_deref().unwrap_or_default()), Tone::Warning);
+    if let Some(unseen) = machine.filter(|_| is_silent).and_then(|machine| unseen_for(machine, now)) {
+        cell = Cell::text(&format!("{}, {unseen}", name.as_deref().unwrap_or_default()), Tone::Warning);
         cell.since = machine.and_then(|machine| machine.seen_at);
     }
     row.cells.push(cell);

@@ -34,20 +34,20 @@ const NEARLY_FULL: u64 = 85;
 
 /// Makes the row of something that needs a person: its sign, who, what, and the keys that help.
 pub(crate) fn need(index: &Index, need: &Need, now: Timestamp) -> Row {
-    let said = line(&index.report, need, now);
-    let sign = Line::default().then_marked(said.mark, " ", said.tone);
+    let parts = line(&index.report, need, now);
+    let sign = Line::default().then_marked(parts.mark, " ", parts.tone);
     let is_death = index.death(&need.key).is_some() || need.left().is_some();
     let seen = (is_death || need.is_done()).then_some(("a", "seen"));
     let key = |(key, does): &(&str, &str)| Line::new(key, Tone::Key).then(&format!(" {does}"), Tone::Dim);
     let banner = Banner {
-        who: if said.who.is_empty() { sign } else { sign.then(&format!("{} ", said.who), Tone::Strong) },
-        what: Line::new(&said.what, Tone::Plain),
-        way: if said.way.is_empty() {
+        who: if parts.who.is_empty() { sign } else { sign.then(&format!("{} ", parts.who), Tone::Strong) },
+        what: Line::new(&parts.what, Tone::Plain),
+        way: if parts.way.is_empty() {
             Line::default()
         } else {
-            Line::new(&format!(": {}", said.way), Tone::Key)
+            Line::new(&format!(": {}", parts.way), Tone::Key)
         },
-        keys: said.keys.iter().chain(&seen).map(key).collect(),
+        keys: parts.keys.iter().chain(&seen).map(key).collect(),
     };
     let severity = match need.kind {
         NeedKind::Collision { .. } => Some(Severity::Collision),
@@ -58,7 +58,7 @@ pub(crate) fn need(index: &Index, need: &Need, now: Timestamp) -> Row {
         | NeedKind::Died(_)
         | NeedKind::MoreDied { .. } => Some(Severity::Warning),
     };
-    let also = format!("{} {} {}", said.who, said.what, said.way);
+    let also = format!("{} {} {}", parts.who, parts.what, parts.way);
     let since = need.since.filter(|_| {
         matches!(
             need.kind,

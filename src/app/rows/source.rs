@@ -20,7 +20,7 @@ pub(crate) struct Source<'a> {
     view: View,
     now: Timestamp,
     /// Of the history alone: what was done and observed, the newest first.
-    told: Vec<Item<'a>>,
+    past_items: Vec<Item<'a>>,
     /// The windows, also those that have gone and are still shown.
     windows: Vec<&'a WindowView>,
     collisions: Option<Collisions<'a>>,
@@ -33,7 +33,7 @@ impl<'a> Source<'a> {
         view: View,
         now: Timestamp,
     ) -> Self {
-        let told = match view {
+        let past_items = match view {
             View::History => history::items(journal, timeline, now),
             View::Now
             | View::Windows
@@ -54,7 +54,7 @@ impl<'a> Source<'a> {
             | View::Machines => Vec::new(),
         };
         let collisions = matches!(view, View::Now | View::Windows).then(|| Collisions::from_index(index));
-        Self { index, view, now, told, windows, collisions }
+        Self { index, view, now, past_items, windows, collisions }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -66,7 +66,7 @@ impl<'a> Source<'a> {
             View::Claims => report.claims.len(),
             View::Problems => report.problems().len(),
             View::LeftOvers => report.left_overs.len() + report.left_trees.len(),
-            View::History => self.told.len(),
+            View::History => self.past_items.len(),
             View::Machines => report.machines.len(),
         }
     }
@@ -93,7 +93,7 @@ impl<'a> Source<'a> {
                 None => left_overs::row(index, report.left_overs.get(at)?, now),
                 Some(at) => left_overs::tree(index, report.left_trees.get(at)?, now),
             },
-            View::History => return Some(self.told.get(at)?.row(now)),
+            View::History => return Some(self.past_items.get(at)?.row(now)),
             View::Machines => return Some(machines::row(report.machines.get(at)?, now)),
         };
         let has_process = matches!(self.view, View::Now | View::Windows);

@@ -41,7 +41,7 @@ pub(crate) struct Sheet {
     /// How far it has come.
     pub(crate) stage: Stage,
     /// What became of each request that is finished.
-    pub(crate) told: Vec<ActionResult>,
+    pub(crate) results: Vec<ActionResult>,
     /// The first line shown.
     pub(crate) scroll: usize,
 }
@@ -94,7 +94,7 @@ impl Sheet {
             typed: String::new(),
             is_wrong: false,
             stage: Stage::Looking,
-            told: Vec::new(),
+            results: Vec::new(),
             scroll: 0,
         }
     }
@@ -215,7 +215,7 @@ impl Sheet {
         };
         (self.at_work, self.offers) = std::mem::take(&mut self.offers).into_iter().partition(is_meant);
         let plans = self.at_work.iter().filter_map(|offer| offer.plan.as_ref().ok());
-        self.due = self.told.len() + plans.map(|(plan, _)| 1 + plan.follows.len()).sum::<usize>();
+        self.due = self.results.len() + plans.map(|(plan, _)| 1 + plan.follows.len()).sum::<usize>();
         self.stage = Stage::Working;
         self.scroll = 0;
         let act = match &self.machine {
@@ -234,12 +234,12 @@ impl Sheet {
     }
 
     /// Takes what has become of an order of which that was not known; returns whether it was one of these.
-    pub(crate) fn settle(&mut self, told: ActionResult) -> bool {
+    pub(crate) fn settle(&mut self, result: ActionResult) -> bool {
         let is_open = |known: &&mut ActionResult| {
-            known.ended == Some(EndResult::Unknown) && known.entry.is_some() && known.entry == told.entry
+            known.ended == Some(EndResult::Unknown) && known.entry.is_some() && known.entry == result.entry
         };
-        let Some(known) = self.told.iter_mut().find(is_open) else { return false };
-        *known = told;
+        let Some(known) = self.results.iter_mut().find(is_open) else { return false };
+        *known = result;
         true
     }
 
@@ -260,8 +260,8 @@ impl Sheet {
         if self.stage != Stage::Finished || self.action == Action::Undo {
             return None;
         }
-        let done = self.told.iter().rev().filter(|told| told.ended == Some(EndResult::Done));
-        done.filter_map(|told| told.entry).next()
+        let done = self.results.iter().rev().filter(|result| result.ended == Some(EndResult::Done));
+        done.filter_map(|result| result.entry).next()
     }
 
     /// Asks once more for an undo, beside what has come to its place.

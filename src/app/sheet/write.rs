@@ -10,8 +10,8 @@ use crate::present::text::tone::{Mark, Tone};
 pub(crate) fn write(page: &mut Page, sheet: &Sheet) {
     write_stage(page, sheet);
     page.pin();
-    for told in &sheet.told {
-        write_told(page, told);
+    for result in &sheet.results {
+        write_told(page, result);
     }
     if sheet.stage == Stage::Finished {
         return;
@@ -32,7 +32,7 @@ pub(crate) fn write(page: &mut Page, sheet: &Sheet) {
             };
             plan::write_what(page, plan);
             // However far it is scrolled, what would be done stays in sight of the person who confirms it.
-            if sheet.stage == Stage::Asking && offers.len() == 1 && sheet.told.is_empty() {
+            if sheet.stage == Stage::Asking && offers.len() == 1 && sheet.results.is_empty() {
                 page.pin();
             }
             plan::write_rest(page, plan, (&confirms, tone));
@@ -61,7 +61,7 @@ fn write_stage(page: &mut Page, sheet: &Sheet) {
             page.bullet(Mark::Info, asked.as_deref().unwrap_or("Looking at the files…"), Tone::Dim);
         }
         Stage::Moved => {
-            let more = if sheet.told.is_empty() { "" } else { " more" };
+            let more = if sheet.results.is_empty() { "" } else { " more" };
             let moved = format!(
                 "Something has changed since this was planned; nothing{more} was touched. Press Esc and plan again."
             );
@@ -71,13 +71,13 @@ fn write_stage(page: &mut Page, sheet: &Sheet) {
             page.bullet(Mark::Info, "claimtop is read-only: this is only shown.", Tone::Notice)
         }
         Stage::Working => {
-            let (told, due) = (sheet.told.len(), sheet.due);
-            let done = match (&sheet.machine, due.saturating_sub(told)) {
+            let (finished, due) = (sheet.results.len(), sheet.due);
+            let done = match (&sheet.machine, due.saturating_sub(finished)) {
                 (Some(machine), 0 | 1) => format!("In progress on {machine}: Esc leaves it running"),
                 (Some(machine), _) => format!(
-                    "In progress on {machine}: {told} of {due} finished; Esc leaves it and cancels the rest"
+                    "In progress on {machine}: {finished} of {due} finished; Esc leaves it and cancels the rest"
                 ),
-                (None, _) => format!("In progress: {told} of {due} finished; Esc cancels the rest"),
+                (None, _) => format!("In progress: {finished} of {due} finished; Esc cancels the rest"),
             };
             page.bullet(Mark::Info, &done, Tone::Accent);
         }
@@ -145,8 +145,8 @@ fn write_question(page: &mut Page, sheet: &Sheet) {
     }
 }
 
-fn write_told(page: &mut Page, told: &ActionResult) {
-    let (mark, tone, word) = match told.ended {
+fn write_told(page: &mut Page, result: &ActionResult) {
+    let (mark, tone, word) = match result.ended {
         Some(EndResult::Done) => (Mark::Alive, Tone::Good, "Done"),
         Some(EndResult::Changed) => (Mark::Quiet, Tone::Notice, "Changed under you, nothing was done"),
         Some(EndResult::Failed) => (Mark::Dead, Tone::Bad, "Failed; everything is as it was"),
@@ -155,8 +155,8 @@ fn write_told(page: &mut Page, told: &ActionResult) {
         Some(EndResult::Unknown) => (Mark::Unknown, Tone::Notice, "Unknown; it is checked later"),
         None => (Mark::Quiet, Tone::Notice, "Not done"),
     };
-    let detail = if told.detail.is_empty() { String::new() } else { format!(" ({})", told.detail) };
-    page.bullet(mark, &format!("{word}: {}{detail}", told.title), tone);
+    let detail = if result.detail.is_empty() { String::new() } else { format!(" ({})", result.detail) };
+    page.bullet(mark, &format!("{word}: {}{detail}", result.title), tone);
 }
 
 fn confirmation_words(plan: &Plan, code: &str) -> (String, Tone) {

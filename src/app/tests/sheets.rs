@@ -599,7 +599,7 @@ fn a_sheet_of_another_machine_is_left_at_any_time_and_its_answers_go_into_no_oth
     let before = state.sheet().unwrap().clone();
     update(&mut state, Msg::FinishedOn(2));
     assert_eq!(state.sheet(), Some(&before), "it is another one");
-    assert!(before.told.is_empty() && before.stage == Stage::Looking);
+    assert!(before.results.is_empty() && before.stage == Stage::Looking);
 }
 
 #[test]

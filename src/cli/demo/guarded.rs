@@ -28,10 +28,10 @@ pub(super) fn play(stage: &Stage, cast: &mut Cast) -> anyhow::Result<String> {
     make(file.parent().context("it lies in a folder")?)?;
     let edit = json!({"tool_name": "Edit", "tool_input": {"file_path": file}});
     let add = |call: &str| json!({"tool_name": "Bash", "tool_input": {"command": "git add -A"}, "tool_use_id": call});
-    let mut told = String::from("Two windows work in one folder, and both have claimtop's guard.\n");
+    let mut text = String::from("Two windows work in one folder, and both have claimtop's guard.\n");
     let mut tell = |(_, name, _): (u32, &str, &str), did: &str, said: Option<String>| {
         let said = said.map_or_else(|| "  (the guard says nothing)".to_owned(), |said| quoted(&said));
-        writeln!(told, "\n{name} {did}\n{said}")
+        writeln!(text, "\n{name} {did}\n{said}")
     };
     let before = windows.ask(FIRST, "PreToolUse", &edit)?;
     write(&file, "fn pay() { card() }\n")?;
@@ -46,8 +46,8 @@ pub(super) fn play(stage: &Stage, cast: &mut Cast) -> anyhow::Result<String> {
     OpenOptions::new().append(true).open(&file)?.write_all(b"fn refund() {}\n")?;
     let note = windows.ask(SECOND, "PostToolUse", &edit)?;
     tell(SECOND, "edits src/pay.rs anyway; with the result its model reads:", note)?;
-    told.push_str("\nWhat the pane shows:\n\n");
-    Ok(told)
+    text.push_str("\nWhat the pane shows:\n\n");
+    Ok(text)
 }
 
 /// Indents a text, broken into lines that fit a small screen.
@@ -96,12 +96,12 @@ impl Windows<'_> {
             env: variables.map(|(name, value)| (name.to_owned(), value)).into(),
             input: input.to_string(),
         };
-        let said: String = serde_json::from_str(&self.cast.run(role, &hook)?)?;
-        if said.is_empty() {
+        let output: String = serde_json::from_str(&self.cast.run(role, &hook)?)?;
+        if output.is_empty() {
             return Ok(None);
         }
-        let said: Value = serde_json::from_str(&said).context("the guard's answer is not JSON")?;
-        let of = |name| said.get("hookSpecificOutput")?.get(name);
+        let output: Value = serde_json::from_str(&output).context("the guard's answer is not JSON")?;
+        let of = |name| output.get("hookSpecificOutput")?.get(name);
         let text = of("additionalContext").or_else(|| of("permissionDecisionReason"));
         Ok(text.and_then(Value::as_str).map(str::to_owned))
     }

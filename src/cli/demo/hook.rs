@@ -33,9 +33,9 @@ impl Hook {
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
         // A guard that has ended already has nothing to say.
         let _ = child.stdin.take().map_or(Ok(()), |mut stdin| stdin.write_all(self.input.as_bytes()));
-        let mut said = String::new();
-        child.stdout.take().map_or(Ok(0), |mut stdout| stdout.read_to_string(&mut said))?;
+        let mut output = String::new();
+        child.stdout.take().map_or(Ok(0), |mut stdout| stdout.read_to_string(&mut output))?;
         child.wait()?;
-        Ok(said)
+        Ok(output)
     }
 }

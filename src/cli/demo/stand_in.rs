@@ -38,8 +38,8 @@ pub(crate) fn play() -> Exit {
             continue;
         }
         if let Ok(hook) = serde_json::from_str::<Hook>(&line) {
-            let said = hook.run().unwrap_or_default();
-            if writeln!(stdout(), "{}", serde_json::Value::from(said)).is_err() {
+            let output = hook.run().unwrap_or_default();
+            if writeln!(stdout(), "{}", serde_json::Value::from(output)).is_err() {
                 break;
             }
             continue;
@@ -67,8 +67,8 @@ fn end_with_parent() {
 fn leave(order: &Order) -> std::io::Result<Option<ChildStdin>> {
     let mut child = left_over::ordered(command(&order.part.program), order)?.spawn()?;
     let input = child.stdin.take();
-    let said = child.stderr.take().map(BufReader::new).into_iter().flat_map(BufRead::lines);
-    for line in said.take(1 + order.part.below.len()) {
+    let output = child.stderr.take().map(BufReader::new).into_iter().flat_map(BufRead::lines);
+    for line in output.take(1 + order.part.below.len()) {
         writeln!(stdout(), "{}", line?)?;
     }
     child.wait()?;

@@ -60,7 +60,7 @@ pub(crate) struct Publishing<'a> {
     answers: VecDeque<(i64, String)>,
     again: Instant,
     /// What was last said of the database, so that it is said once.
-    told: String,
+    last_state: String,
 }
 
 impl<'a> Publishing<'a> {
@@ -80,7 +80,7 @@ impl<'a> Publishing<'a> {
             is_refused: true,
             answers: VecDeque::new(),
             again: now,
-            told: String::new(),
+            last_state: String::new(),
         }
     }
 
@@ -206,8 +206,8 @@ impl<'a> Publishing<'a> {
 
     /// Says how it stands, where that is not as it was.
     fn report_state(&mut self, how: &str) {
-        if self.told != how {
-            how.clone_into(&mut self.told);
+        if self.last_state != how {
+            how.clone_into(&mut self.last_state);
             complain(how);
         }
     }

@@ -152,11 +152,11 @@ fn read_lines(sender: &Sender<Incoming>) {
         if std::mem::replace(&mut is_rest, !is_end) || !is_end {
             continue;
         }
-        let Ok(said) = serde_json::from_slice::<Line<'_>>(&line) else { continue };
-        let beat = said.beat.map(|beat| Incoming::Beat(beat.number));
-        let order = said.order.filter(|order| is_id(&order.id));
-        let settle = said.settle.filter(|settle| is_id(&settle.id));
-        let work = [said.ask.map(Work::Plan), order.map(Work::Do), settle.map(Work::Settle)];
+        let Ok(parsed) = serde_json::from_slice::<Line<'_>>(&line) else { continue };
+        let beat = parsed.beat.map(|beat| Incoming::Beat(beat.number));
+        let order = parsed.order.filter(|order| is_id(&order.id));
+        let settle = parsed.settle.filter(|settle| is_id(&settle.id));
+        let work = [parsed.ask.map(Work::Plan), order.map(Work::Do), settle.map(Work::Settle)];
         let work = work.into_iter().flatten().map(Incoming::Work);
         for heard in beat.into_iter().chain(work) {
             if sender.blocking_send(heard).is_err() {

@@ -55,7 +55,7 @@ fn take(
     let held_by = Question { session, ..question.clone() };
     let scope = scope(settings);
     let asked = Query::new(&scope, &held_by, Machine { process: Some(holder), ..machine });
-    let mut said = String::new();
+    let mut output = String::new();
     for path in paths {
         let name = Untrusted::from_path(path);
         let file = path.to_str().with_context(|| format!("{name}: its name is not UTF-8"))?.to_owned();
@@ -66,9 +66,9 @@ fn take(
             let frees = || LedgerLine::Frees(FileMoment::new(path.as_str().into(), now));
             if is_release && !has(&asked, tree, path) {
                 if let Some(why) = wanted(&asked, tree, path)? {
-                    return Ok((said, Some(format!("nothing is freed: {why}"))));
+                    return Ok((output, Some(format!("nothing is freed: {why}"))));
                 }
-                said.push_str(&format!(
+                output.push_str(&format!(
                     "{} was not held by PID {}\n",
                     Untrusted::from(path.as_str()),
                     holder.pid
@@ -81,34 +81,34 @@ fn take(
                 if look_at(Path::new(path)).is_none() {
                     let path = Untrusted::from(path.as_str());
                     return Ok((
-                        said,
+                        output,
                         Some(format!("{path} is not held: no file or folder is visible at that path")),
                     ));
                 }
                 if let Some(why) = wanted(&asked, tree, path)? {
-                    return Ok((said, Some(why)));
+                    return Ok((output, Some(why)));
                 }
                 asked.note_down(tree, &[LedgerLine::Holds(FileMoment::new(path.as_str().into(), now))])?;
                 // Of two that came at once neither may believe that it has it.
                 if let Some(why) = wanted(&asked, tree, path)? {
                     asked.note_down(tree, &[frees()])?;
-                    return Ok((said, Some(why)));
+                    return Ok((output, Some(why)));
                 }
                 if !has(&asked, tree, path) {
                     bail!("a window can hold at most {MOST_HOLDS} paths in one working tree");
                 }
             }
-            said.push_str(&format!("{} is {what} by PID {}\n", Untrusted::from(path.as_str()), holder.pid));
+            output.push_str(&format!("{} is {what} by PID {}\n", Untrusted::from(path.as_str()), holder.pid));
         }
     }
-    Ok((said, None))
+    Ok((output, None))
 }
 
 /// Returns whether the window holds a path already: then no other window can have it, and it is not to be released for
 /// one that has just asked for it.
 fn has(asked: &Query<'_>, tree: &Tree, path: &str) -> bool {
     let found = asked.read(tree, &About::Matching(&|_| false, Takes::WORK));
-    found.told.holds.iter().any(|held| held.path.raw() == path)
+    found.own_lines.holds.iter().any(|held| held.path.raw() == path)
 }
 
 /// Says which living window holds a path, or something above or below it; nothing where none does.
@@ -124,6 +124,6 @@ fn wanted(asked: &Query<'_>, tree: &Tree, path: &str) -> anyhow::Result<Option<S
 
 /// Returns the session that a window passes to the programs that it starts, else a name made of its process.
 fn session_of(settings: &Settings, holder: ProcessId, is_window: bool) -> Untrusted {
-    let told = settings.environment.session_id.clone().filter(|_| is_window);
-    told.unwrap_or_else(|| format!("hold-{}-{}", holder.pid, holder.start_ticks).as_str().into())
+    let session = settings.environment.session_id.clone().filter(|_| is_window);
+    session.unwrap_or_else(|| format!("hold-{}-{}", holder.pid, holder.start_ticks).as_str().into())
 }

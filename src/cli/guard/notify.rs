@@ -27,7 +27,7 @@ pub(crate) fn tell_guards(observer: Observer, settings: &Settings) -> Observer {
     if !may_write {
         return observer;
     }
-    let mut feed = LedgerFeed { ledgers: scope(settings).ledgers, told: HashMap::new() };
+    let mut feed = LedgerFeed { ledgers: scope(settings).ledgers, notices: HashMap::new() };
     observer.recorded(Box::new(move |snapshot, report| feed.update(&snapshot.host, report)))
 }
 
@@ -36,7 +36,7 @@ type Whose = (Untrusted, ProcessId);
 
 struct LedgerFeed {
     ledgers: PathBuf,
-    told: HashMap<Whose, WindowNotice>,
+    notices: HashMap<Whose, WindowNotice>,
 }
 
 /// What was written for a window.
@@ -52,14 +52,15 @@ struct WindowNotice {
 
 impl LedgerFeed {
     fn update(&mut self, host: &Host, report: &Report) {
-        let mut before = std::mem::take(&mut self.told);
+        let mut before = std::mem::take(&mut self.notices);
         for seen in seen(report).filter(|seen| is_valid_id(seen.session.raw())) {
             let id = ProcessId { pid: seen.window.pid, start_ticks: seen.window.start_ticks };
             let whose = (seen.session.clone(), id);
-            let told = before.remove(&whose).unwrap_or_default();
-            let is_told = told.is_whole && told.is_of(&seen, report.taken_at);
-            let told = if is_told { told } else { self.tell_of(&seen, id, host, (told, report.taken_at)) };
-            self.told.insert(whose, told);
+            let notice = before.remove(&whose).unwrap_or_default();
+            let is_told = notice.is_whole && notice.is_of(&seen, report.taken_at);
+            let notice =
+                if is_told { notice } else { self.tell_of(&seen, id, host, (notice, report.taken_at)) };
+            self.notices.insert(whose, notice);
         }
     }
 
@@ -86,7 +87,7 @@ impl LedgerFeed {
         for path in &seen.holds {
             add(path, &LedgerLine::Holds, at);
         }
-        let mut told = WindowNotice {
+        let mut notice = WindowNotice {
             edits: seen.edits.iter().map(|(path, at)| ((*path).clone(), *at)).collect(),
             holds: seen.holds.iter().map(|path| (*path).to_owned()).collect(),
             at,
@@ -102,17 +103,17 @@ impl LedgerFeed {
                 (host.name.as_str().into(), host.boot_id.as_deref().map(Untrusted::from), host.pid_namespace),
             );
             match ledger::replace(&self.ledgers, &holder, &lines) {
-                Ok(is_told) => told.is_whole &= is_told,
+                Ok(is_told) => notice.is_whole &= is_told,
                 Err(error) => {
                     tracing::debug!(%error, "guards could not be told of a window");
-                    told.is_whole = false;
+                    notice.is_whole = false;
                 }
             }
             if !lines.is_empty() {
-                told.trees.push(tree);
+                notice.trees.push(tree);
             }
         }
-        told
+        notice
     }
 }
 

@@ -107,8 +107,8 @@ fn note_down(settings: &Settings) -> anyhow::Result<()> {
     let session = hook.text("session_id").or_else(|| hook.text("sessionId"));
     let session_id =
         session.filter(|id| is_valid_id(id.raw())).context("the hook's input names no usable session")?;
-    let told = report(&hook);
-    if told == HookReport::Nothing {
+    let reported = report(&hook);
+    if reported == HookReport::Nothing {
         return Ok(());
     }
     let who = who(settings)?;
@@ -127,17 +127,17 @@ fn note_down(settings: &Settings) -> anyhow::Result<()> {
         written_at: Timestamp::from_millisecond(clock::now().as_millisecond())?,
         since_boot_ms: u64::try_from(since_boot.as_millis())?,
     };
-    keep(&settings.places.bindings, note, told, who.role)
+    keep(&settings.places.bindings, note, reported, who.role)
 }
 
 /// Notes down who runs the session, where that is not known yet, and whether it waits.
-fn keep(folder: &Path, note: BoundSession, told: HookReport, role: Role) -> anyhow::Result<()> {
+fn keep(folder: &Path, note: BoundSession, reported: HookReport, role: Role) -> anyhow::Result<()> {
     let is_daemon = role == Role::Daemon;
     let is_known = || look_at(&folder.join(note.file_name())).is_some();
-    if !is_daemon && (matches!(told, HookReport::Starts | HookReport::Runs) || !is_known()) {
+    if !is_daemon && (matches!(reported, HookReport::Starts | HookReport::Runs) || !is_known()) {
         bind::keep(&System, folder, &note)?;
     }
-    match told {
+    match reported {
         HookReport::Waits(waiting, _) if is_told_already(folder, &note, &waiting) => {}
         HookReport::Waits(waiting, agent) => {
             bind::keep_wait(&System, folder, &NotedWait::new(note, waiting, agent))?;

@@ -39,7 +39,7 @@ pub(crate) fn run(observer: Observer, others: Others, about: Option<String>, sha
 /// The state of the other machines as last printed.
 #[derive(Default)]
 struct Standing {
-    told: Vec<(MachineState, Untrusted)>,
+    last_states: Vec<(MachineState, Untrusted)>,
     exit: Option<Exit>,
 }
 
@@ -49,12 +49,12 @@ impl Standing {
         let now: Vec<_> =
             report.machines.iter().map(|machine| (machine.state, machine.detail.clone())).collect();
         for (at, (machine, (state, why))) in report.machines.iter().zip(&now).enumerate() {
-            if self.told.get(at).is_none_or(|(told, words)| (told, words) != (state, why)) {
+            if self.last_states.get(at).is_none_or(|(before, words)| (before, words) != (state, why)) {
                 let why = if why.is_empty() { String::new() } else { format!(": {why}") };
                 complain(&format!("machine {} is {}{why}", machine.name, state.name()));
             }
         }
-        self.told = now;
+        self.last_states = now;
         self.exit = Some(look::missing(report));
     }
 }

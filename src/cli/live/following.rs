@@ -27,7 +27,7 @@ pub(crate) enum Next {
 
 /// What follows the looks.
 pub(crate) struct Following {
-    said: Receiver<ScanEvent>,
+    events: Receiver<ScanEvent>,
     interrupted: Signal,
     terminated: Signal,
 }
@@ -54,7 +54,7 @@ pub(crate) fn follow_all(
     // The other machines are let go at the end of the following.
     let _ending = fleet.as_mut().map(Fleet::ending);
     let (observer, hints) = observer.watched();
-    let (sender, said) = channel(1);
+    let (sender, events) = channel(1);
     let send = move |event| match sender.blocking_send(event) {
         Ok(()) => ControlFlow::Continue(()),
         Err(_) => ControlFlow::Break(()),
@@ -75,7 +75,7 @@ pub(crate) fn follow_all(
     let catch = |kind| signal(kind).context("failed to listen for signals").map_err(bug);
     runtime.block_on(async {
         let (interrupted, terminated) = (catch(SignalKind::interrupt())?, catch(SignalKind::terminate())?);
-        what(Following { said, interrupted, terminated }).await
+        what(Following { events, interrupted, terminated }).await
     })
 }
 
@@ -90,13 +90,13 @@ impl Following {
     /// The scanner thread has failed.
     pub(crate) async fn next(&mut self) -> Result<Next, Failure> {
         loop {
-            let said = tokio::select! {
+            let event = tokio::select! {
                 biased;
                 _ = self.interrupted.recv() => return Ok(Next::Interrupted),
                 _ = self.terminated.recv() => return Ok(Next::Interrupted),
-                said = self.said.recv() => said,
+                event = self.events.recv() => event,
             };
-            return match said {
+            return match event {
                 Some(ScanEvent::Report(report)) => Ok(Next::Looked(report)),
                 Some(ScanEvent::Exited(_) | ScanEvent::Measured(_)) => continue,
                 Some(ScanEvent::HintsLost) => Ok(Next::HintsLost),

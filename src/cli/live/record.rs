@@ -115,12 +115,12 @@ fn may_redact(asked: &RecordArguments, redactor: &mut Redactor) -> Result<bool, 
     Ok(may)
 }
 
-fn print_replacements(told: &Replacements) {
-    for (name, word) in &told.replaced {
+fn print_replacements(replacements: &Replacements) {
+    for (name, word) in &replacements.replaced {
         complain(&format!("  {} becomes {word}", shown(name)));
     }
     // As many on a line as can be read.
-    for kept in told.kept.chunks(12) {
+    for kept in replacements.kept.chunks(12) {
         complain(&format!("  kept: {}", shown(&kept.join(", "))));
     }
 }

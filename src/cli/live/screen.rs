@@ -133,14 +133,14 @@ fn started(path: &Path) -> Start {
     let shown = Untrusted::from_path(path).shown();
     let kept = match small(path, MOST_OF_VIEW) {
         Err(Errno::NOENT | Errno::NOTDIR) => {
-            return Start { kept: None, told: format!("none yet in {shown}") };
+            return Start { kept: None, origin: format!("none yet in {shown}") };
         }
         Err(errno) => Err(format!("ignored: {}", errno_text(errno))),
         Ok(bytes) => ScreenState::parse(&String::from_utf8_lossy(&bytes)),
     };
     match kept {
-        Ok(kept) => Start { kept: Some(kept), told: format!("from {shown}") },
-        Err(why) => Start { kept: None, told: format!("{shown} is {why}") },
+        Ok(kept) => Start { kept: Some(kept), origin: format!("from {shown}") },
+        Err(why) => Start { kept: None, origin: format!("{shown} is {why}") },
     }
 }
 

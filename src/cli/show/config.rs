@@ -100,8 +100,8 @@ fn values(settings: &Settings) -> Columns {
     let everywhere = config.guard.levels(Path::new("/"));
     row("guard", levels_text(everywhere), origins.guard);
     for tree in config.guard.trees() {
-        let said = format!("{} in {}", levels_text(config.guard.levels(tree)), Untrusted::from_path(tree));
-        row("guard.tree", said, origins.guard);
+        let text = format!("{} in {}", levels_text(config.guard.levels(tree)), Untrusted::from_path(tree));
+        row("guard.tree", text, origins.guard);
     }
     row("keep", kept_text(config.keep), origins.keep);
     for (root, origin) in config.roots.iter().zip(&origins.roots) {

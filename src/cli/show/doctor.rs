@@ -141,10 +141,10 @@ fn by_kind(problems: &[Arc<Finding>]) -> Vec<Vec<&Finding>> {
 fn write_kind(page: &mut Page, (report, index): (&Report, &Index), kind: &[&Finding], given: &str) {
     let Some(first) = kind.first() else { return };
     page.problem(first.severity, first.code.name(), &format!("{} of these", kind.len()));
-    let told: Vec<(&Finding, String)> =
+    let messages: Vec<(&Finding, String)> =
         kind.iter().take(TOLD).map(|finding| (*finding, machine::problem(finding))).collect();
-    for (finding, text) in &told {
-        let is_alone = told.iter().filter(|(_, other)| other == text).count() < 2;
+    for (finding, text) in &messages {
+        let is_alone = messages.iter().filter(|(_, other)| other == text).count() < 2;
         let subject = finding.subjects.first().filter(|_| !is_alone);
         let which = subject.map_or_else(String::new, |key| format!(" ({})", name(index, key)));
         let what = advice(finding).map_or_else(String::new, |advice| format!("; do: {advice}"));
@@ -155,19 +155,19 @@ fn write_kind(page: &mut Page, (report, index): (&Report, &Index), kind: &[&Find
     }
     let remedy = words::remedy(first.remedy).filter(|_| kind.iter().all(|one| one.remedy == first.remedy));
     page.field("Remedy", remedy.unwrap_or_default(), Tone::Key);
-    let own: Vec<String> = told
+    let own: Vec<String> = messages
         .iter()
         .filter_map(|(one, _)| way_of(report, one).or_else(|| one.command.as_ref().map(ToString::to_string)))
         .collect();
-    for command in if own.is_empty() { together(index, &told, given) } else { own } {
+    for command in if own.is_empty() { together(index, &messages, given) } else { own } {
         page.field("Command", &command, Tone::Key);
     }
 }
 
 /// Returns the commands that help against several problems, one for each thing that is to be done.
-fn together(index: &Index, told: &[(&Finding, String)], given: &str) -> Vec<String> {
+fn together(index: &Index, messages: &[(&Finding, String)], given: &str) -> Vec<String> {
     let mut commands: Vec<(&str, Vec<String>, bool)> = Vec::new();
-    for (finding, _) in told {
+    for (finding, _) in messages {
         let Some((verb, key)) = verb(finding) else { continue };
         let is_far = key.machine().is_some();
         let name = quoted(&name(index, key));

@@ -69,9 +69,9 @@ fn elsewhere(settings: &Settings, now: Timestamp) -> Option<String> {
 
 /// Reads what Claude Code sends; `None` for anything else.
 fn asked(text: &[u8]) -> Option<StatusQuery> {
-    let told = json::parse(text).ok()?;
-    let session = told.text("session_id").filter(|id| is_valid_id(id.raw()))?;
-    let size = told.object("context_window").and_then(|context| context.int("context_window_size"));
+    let input = json::parse(text).ok()?;
+    let session = input.text("session_id").filter(|id| is_valid_id(id.raw()))?;
+    let size = input.object("context_window").and_then(|context| context.int("context_window_size"));
     Some(StatusQuery { size: size.and_then(|size| ContextSize::new(session.clone(), size)), session })
 }
 

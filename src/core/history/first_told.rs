@@ -15,9 +15,9 @@ impl EverTold {
     /// Takes in two successive looks; returns the earlier one with the data of machines that first sent any in the
     /// later one.
     pub(crate) fn follow<'a>(&mut self, before: &'a Report, now: &Report) -> Cow<'a, Report> {
-        let told = before.machines.iter().filter(|machine| has_told(machine)).map(|machine| &*machine.name);
+        let names = before.machines.iter().filter(|machine| has_told(machine)).map(|machine| &*machine.name);
         let recorded = before.records.iter().filter_map(|record| record.key.machine());
-        for name in told.chain(recorded) {
+        for name in names.chain(recorded) {
             if !self.0.contains(name) {
                 self.0.insert(name.to_owned());
             }

@@ -291,13 +291,13 @@ impl<'a> AllGone<'a> {
 
     /// Reports the newest one by one, and the others in one sentence.
     fn needs(&self) -> Vec<Need> {
-        let (told, next) = self.newest.split_at(self.newest.len().min(MOST_DEAD));
-        let mut needs: Vec<Need> = told.iter().filter_map(DeadWindow::need).collect();
+        let (shown, next) = self.newest.split_at(self.newest.len().min(MOST_DEAD));
+        let mut needs: Vec<Need> = shown.iter().filter_map(DeadWindow::need).collect();
         if let Some(next) = next.first().and_then(DeadWindow::need) {
-            let claims = told.iter().map(|gone| gone.claims().count()).sum::<usize>();
-            let left_overs = told.iter().map(|gone| gone.left_overs.len()).sum::<usize>();
+            let claims = shown.iter().map(|gone| gone.claims().count()).sum::<usize>();
+            let left_overs = shown.iter().map(|gone| gone.left_overs.len()).sum::<usize>();
             let kind = NeedKind::MoreDied {
-                windows: self.windows - told.len(),
+                windows: self.windows - shown.len(),
                 claims: self.claims - claims,
                 left_overs: self.left_overs - left_overs,
             };
@@ -370,12 +370,12 @@ impl<'a> DeadWindow<'a> {
             (!is_named(record), record.kind != RecordKind::Session, Reverse(record.written_at))
         };
         let records = self.remnants.iter().map(|remnant| remnant.record);
-        let told = records.min_by_key(rank).map(|record| -> &RecordView { record });
+        let newest = records.min_by_key(rank).map(|record| -> &RecordView { record });
         let left = Remains {
-            name: told.map(|record| record.title.clone()).or_else(|| self.name())?,
-            session: told.and_then(|record| record.session_id.clone()),
-            format: told.map_or("", |record| record.format.name()),
-            cwd: told.and_then(|record| record.cwd.as_ref()).map(|cwd| cwd.text().clone()),
+            name: newest.map(|record| record.title.clone()).or_else(|| self.name())?,
+            session: newest.and_then(|record| record.session_id.clone()),
+            format: newest.map_or("", |record| record.format.name()),
+            cwd: newest.and_then(|record| record.cwd.as_ref()).map(|cwd| cwd.text().clone()),
             claims: self.claims().map(|claim| claim.key.clone()).collect(),
             unproven: 0,
             is_end_seen: self.is_end_seen,
@@ -383,7 +383,7 @@ impl<'a> DeadWindow<'a> {
             left_overs: self.left_overs.iter().map(|one| one.key.clone()).collect(),
             left_trees: self.left_trees.iter().map(|one| one.key.clone()).collect(),
         };
-        let subject = told.map(|record| &record.key).or_else(|| Some(&self.left_overs.first()?.key))?;
+        let subject = newest.map(|record| &record.key).or_else(|| Some(&self.left_overs.first()?.key))?;
         Some(need(subject, "died", NeedKind::Died(left), self.since))
     }
 

@@ -20,8 +20,8 @@ pub(crate) fn window<'a>(
 pub(crate) fn claims_of(report: &Report, window: &WindowView) -> Vec<Key> {
     let its = || report.claims.iter().filter(|claim| window.claims.contains(&claim.key));
     let is_alone = its().all(ClaimView::is_of_transcript);
-    let told = its().filter(|claim| is_alone || !claim.is_of_transcript());
-    told.map(|claim| claim.key.clone()).collect()
+    let claims = its().filter(|claim| is_alone || !claim.is_of_transcript());
+    claims.map(|claim| claim.key.clone()).collect()
 }
 
 /// Returns what must be typed to take something from its living holder: different for each holder of one thing.

@@ -165,8 +165,8 @@ fn local(
     let [earlier, later] = time::readings(text, zone)?;
     let at = if later > time::add_seconds(reading.now, AHEAD) { earlier } else { later };
     if earlier != later {
-        let told = format!("{name} is {earlier} or {later}, because the clocks changed; taken as {at}");
-        record.add_fact("ambiguous time", told);
+        let note = format!("{name} is {earlier} or {later}, because the clocks changed; taken as {at}");
+        record.add_fact("ambiguous time", note);
     }
     Some(at)
 }

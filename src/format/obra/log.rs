@@ -13,8 +13,8 @@ const FEWEST: usize = 8;
 
 /// Returns the ID prefixes of the sessions that a log calls abandoned.
 pub(crate) fn abandoned(text: &str) -> Vec<String> {
-    let said = text.lines().filter_map(|line| line.split_once(SAYS));
-    let ids = said.map(|(_, rest)| {
+    let lines = text.lines().filter_map(|line| line.split_once(SAYS));
+    let ids = lines.map(|(_, rest)| {
         let end = rest.find(|c: char| !c.is_ascii_hexdigit() && c != '-').unwrap_or(rest.len());
         rest.get(..end).unwrap_or_default()
     });

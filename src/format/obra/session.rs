@@ -200,8 +200,9 @@ fn unsaid(row: &Cells, tables: &Tables) -> Option<Problem> {
         let mut named = tables.sessions.iter().filter_map(|row| row.text("session_id"));
         named.all(|other| other == session || !other.starts_with(begin.as_str()))
     };
-    let said = tables.abandoned.iter().filter(|begin| session.starts_with(begin.as_str())).find(is_only_one);
-    said.map(|_| Problem::new(Code::StaleRecord, message))
+    let abandoned =
+        tables.abandoned.iter().filter(|begin| session.starts_with(begin.as_str())).find(is_only_one);
+    abandoned.map(|_| Problem::new(Code::StaleRecord, message))
 }
 
 /// Returns the problem of a session that was handed over incompletely.

@@ -161,8 +161,8 @@ pub(crate) fn partial(id: &str, why: String) -> SourceHealth {
 
 fn listed(failures: &[String]) -> String {
     let more = failures.len().saturating_sub(TOLD);
-    let told = failures.iter().take(TOLD).cloned().collect::<Vec<_>>().join("; ");
-    if more == 0 { told } else { format!("{told}; and {more} more") }
+    let list = failures.iter().take(TOLD).cloned().collect::<Vec<_>>().join("; ");
+    if more == 0 { list } else { format!("{list}; and {more} more") }
 }
 
 fn count(number: usize, thing: &str) -> String {

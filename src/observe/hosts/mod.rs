@@ -86,7 +86,7 @@ pub(crate) fn watch(
                 posted,
                 open: Vec::new(),
                 key,
-                told: None,
+                last_named: None,
             };
             loop {
                 let began = Instant::now();
@@ -139,7 +139,7 @@ struct Viewer {
     /// The key that signs them.
     key: Option<PathBuf>,
     /// The host that was notified that a person looks at it closely, and when.
-    told: Option<(String, Instant)>,
+    last_named: Option<(String, Instant)>,
 }
 
 impl Viewer {
@@ -184,14 +184,14 @@ impl Viewer {
     /// Notifies a host that a person looks at it closely.
     async fn look_closely(&mut self, name: Option<&str>) {
         let Some((host, _)) = name.and_then(|name| self.roster.address(name)) else { return };
-        let is_known = |(told, at): &(String, Instant)| *told == host && at.elapsed() < TOLD_AGAIN;
-        if self.told.as_ref().is_some_and(is_known) || self.session.is_closed() {
+        let is_known = |(named, at): &(String, Instant)| *named == host && at.elapsed() < TOLD_AGAIN;
+        if self.last_named.as_ref().is_some_and(is_known) || self.session.is_closed() {
             return;
         }
         if let Err(why) = self.session.query(LOOK_CLOSELY, &[Some(host.clone())]).await {
             tracing::debug!(why, "a host is not told that it is looked at");
         }
-        self.told = Some((host, Instant::now()));
+        self.last_named = Some((host, Instant::now()));
     }
 
     /// Sends questions, and checks for answers, until hosts are to be read again.

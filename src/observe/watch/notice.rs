@@ -15,8 +15,8 @@ pub(crate) struct Notice {
 
 #[derive(Default)]
 struct Losses {
-    untold: Vec<String>,
-    told: BTreeSet<String>,
+    unreported: Vec<String>,
+    reported: BTreeSet<String>,
 }
 
 impl Notice {
@@ -28,7 +28,7 @@ impl Notice {
     /// room, since they are shown.
     pub(crate) fn send(&self, hint: Hint) {
         let mut losses = self.losses.lock().unwrap_or_else(PoisonError::into_inner);
-        losses.untold.retain(|why| self.sender.try_send(Hint::Lost(why.clone())).is_err());
+        losses.unreported.retain(|why| self.sender.try_send(Hint::Lost(why.clone())).is_err());
         drop(losses);
         let _ = self.sender.try_send(hint);
     }
@@ -36,14 +36,14 @@ impl Notice {
     /// Returns the reported losses.
     pub(crate) fn losses(&self) -> Vec<String> {
         let losses = self.losses.lock().unwrap_or_else(PoisonError::into_inner);
-        losses.told.iter().cloned().collect()
+        losses.reported.iter().cloned().collect()
     }
 
     /// Reports that changes are missed; each reason only once.
     pub(crate) fn lost(&self, why: String) {
         let mut losses = self.losses.lock().unwrap_or_else(PoisonError::into_inner);
-        if losses.told.insert(why.clone()) {
-            losses.untold.push(why);
+        if losses.reported.insert(why.clone()) {
+            losses.unreported.push(why);
         }
         drop(losses);
         self.send(Hint::Files);

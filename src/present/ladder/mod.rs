@@ -45,15 +45,15 @@ pub(crate) fn write(page: &mut Page, index: &Index, key: &Key) -> String {
 
 /// Lists what the dead windows have left that are not listed one by one.
 fn more_died(page: &mut Page, index: &Index) -> String {
-    let told: Vec<&Remains> = index.needs.iter().filter_map(Need::left).collect();
+    let remains: Vec<&Remains> = index.needs.iter().filter_map(Need::left).collect();
     page.text("In these views, release or end what they left, one by one or marked with Space.", Tone::Plain);
     let claims = index.report.claims.iter().filter(|claim| claim.is_dead());
     let claims: Vec<_> =
-        claims.filter(|claim| told.iter().all(|left| !left.claims.contains(&claim.key))).collect();
+        claims.filter(|claim| remains.iter().all(|left| !left.claims.contains(&claim.key))).collect();
     list(page, "Claims (4)", claims.iter().map(|claim| index.name(&claim.key)));
     let running = index.report.left_overs.iter().filter(|one| one.is_left());
     let running: Vec<_> =
-        running.filter(|one| told.iter().all(|left| !left.left_overs.contains(&one.key))).collect();
+        running.filter(|one| remains.iter().all(|left| !left.left_overs.contains(&one.key))).collect();
     list(page, "Left-overs (6)", running.iter().map(|one| index.name(&one.key)));
     "More windows that have died".to_owned()
 }

@@ -20,11 +20,11 @@ pub(crate) fn write(page: &mut Page, story: &Story) {
 
 fn write_event(page: &mut Page, event: &Event) {
     let label = event.at.map_or_else(String::new, |at| page.clock(at));
-    let (told, from) = match event.known {
+    let (sentence, from) = match event.known {
         Certitude::Observed => (event.told.clone(), "seen in"),
         Certitude::Inferred => (format!("so: {}", event.told), "follows from"),
     };
-    page.dated(&label, &told);
+    page.dated(&label, &sentence);
     let mut sources: Vec<String> = Vec::new();
     for evidence in &event.evidence {
         let source = outside(Some(&evidence.source));

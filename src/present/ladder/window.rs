@@ -219,8 +219,8 @@ fn write_state(page: &mut Page, index: &Index, window: &WindowView) {
     let (mark, tone, word) = index.standing(window);
     if let Some(machine) = index.unheard(&window.key) {
         let unseen = unseen_for(machine, page.now()).unwrap_or_default();
-        let told = format!("{}, {unseen}; before that {word}", machine.name);
-        page.sign("State", (Mark::Unknown, Tone::Warning, "not seen"), &told);
+        let detail = format!("{}, {unseen}; before that {word}", machine.name);
+        page.sign("State", (Mark::Unknown, Tone::Warning, "not seen"), &detail);
         return;
     }
     page.sign("State", (mark, tone, word), "");
@@ -250,14 +250,14 @@ pub(crate) fn facts(page: &mut Page, index: &Index, window: &WindowView) {
 
 /// Writes its own process and the newest of those below it.
 fn processes(page: &mut Page, window: &WindowView) {
-    let told = window.processes.iter().map(|process| {
+    let lines = window.processes.iter().map(|process| {
         let age = process
             .started_at
             .map_or(String::new(), |at| format!(" ({})", age::label_between(page.now(), at)));
         format!("{} {}{age}", outside(Some(&process.name)), process.pid)
     });
     let more = (window.more_processes > 0).then(|| format!("and {} more", window.more_processes));
-    let all: Vec<String> = told.chain(more).collect();
+    let all: Vec<String> = lines.chain(more).collect();
     page.field("Processes", &all.join(" · "), Tone::Plain);
 }
 

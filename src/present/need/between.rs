@@ -87,7 +87,7 @@ pub(crate) fn describe<'a>(report: &Report, find: Find<'a>, kind: &NeedKind) -> 
         (1, Some(alone)) => alone.to_owned(),
         (many, _) => codes.filter_map(|code| shared(*code, files, many)).collect::<Vec<_>>().join(", "),
     };
-    let what = last_guard_note(report, find, windows).map_or(what.clone(), |told| format!("{what}; {told}"));
+    let what = last_guard_note(report, find, windows).map_or(what.clone(), |note| format!("{what}; {note}"));
     let way = way.replace("{}", who.last().map_or("one", String::as_str));
     Some(Words { who, what, way })
 }

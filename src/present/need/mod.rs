@@ -125,10 +125,11 @@ fn one_of(window: &WindowView, among: usize) -> String {
 
 fn collision(report: &Report, kind: &NeedKind) -> NeedLine {
     let find = |key: &Key| report.windows.iter().find(|window| window.key == *key);
-    let said = between::describe(report, &find, kind);
+    let described = between::describe(report, &find, kind);
     let ends = matches!(kind, NeedKind::Collision { code: Code::SharedSessionId, .. });
     let keys = [("Enter", "story")].into_iter().chain(ends.then_some(("x", "end the later one")));
-    let (who, what, way) = said.map_or_else(Default::default, |said| (said.who, said.what, said.way));
+    let (who, what, way) =
+        described.map_or_else(Default::default, |described| (described.who, described.what, described.way));
     NeedLine {
         mark: Mark::Collision,
         tone: Tone::Bad,

@@ -66,7 +66,7 @@ impl Summary {
         let findings = |severity| problems.iter().filter(|finding| finding.severity == severity).count();
         let windows = report.windows.iter().filter(|window| window.state != WindowState::Zombie);
         let dead_claims = report.claims.iter().filter(|claim| claim.is_dead()).count();
-        let told = if dead_claims > 0 { deaths(report) } else { 0 };
+        let reported = if dead_claims > 0 { deaths(report) } else { 0 };
         let sources = &report.sources;
         let is_failed = |source: &&SourceHealth| source.state == SourceState::Failed;
         let (failed, partial): (Vec<_>, Vec<_>) = unread(sources, Topic::All).partition(is_failed);
@@ -76,7 +76,7 @@ impl Summary {
             waiting: report.windows.iter().filter(|window| window.waiting.is_some()).count(),
             claims: Number::new(report.claims.len(), sources, Topic::Records),
             collisions: findings(Severity::Collision),
-            warnings: findings(Severity::Warning) - told,
+            warnings: findings(Severity::Warning) - reported,
             notes: findings(Severity::Info),
             dead_claims,
             unfinished: report.findings().filter(|one| one.code == Code::UnfinishedAction).count(),

@@ -29,15 +29,15 @@ pub(crate) fn safe(text: &str) -> String {
     if !safe.contains(is_disputed) {
         return safe;
     }
-    let mut told = String::new();
+    let mut out = String::new();
     for c in safe.chars() {
         if is_disputed(c) {
-            told.push_str(&format!("‹U+{:04X}›", c as u32));
+            out.push_str(&format!("‹U+{:04X}›", c as u32));
         } else {
-            told.push(c);
+            out.push(c);
         }
     }
-    told
+    out
 }
 
 /// Returns whether terminals disagree about how wide `c` is, and so leave a piece of it behind: the

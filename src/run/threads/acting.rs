@@ -280,12 +280,12 @@ impl Worker {
         }
     }
 
-    fn tell_one(&self, told: ActionResult) {
-        match told.ended {
-            Some(EndResult::Done) => tracing::info!(ended = ?told.ended, "acted"),
-            ended => tracing::warn!(?ended, detail = %shown(&told.detail), "did not act"),
+    fn tell_one(&self, result: ActionResult) {
+        match result.ended {
+            Some(EndResult::Done) => tracing::info!(ended = ?result.ended, "acted"),
+            ended => tracing::warn!(?ended, detail = %shown(&result.detail), "did not act"),
         }
-        self.send(Msg::Told(told));
+        self.send(Msg::Told(result));
     }
 }
 

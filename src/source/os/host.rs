@@ -191,7 +191,7 @@ pub(crate) fn time_namespace() -> Option<u64> {
         return Some(INITIAL_TIME_NAMESPACE);
     }
     once(&KNOWN, || match stat("/proc/self/ns/time") {
-        Ok(told) => Some(crate::source::os::open::meta::meta_of(&told).ino),
+        Ok(file) => Some(crate::source::os::open::meta::meta_of(&file).ino),
         Err(Errno::NOENT) => Some(INITIAL_TIME_NAMESPACE),
         Err(_) => None,
     })

@@ -108,10 +108,10 @@ pub(crate) fn locker_of(name: &OsStr, meta: &FileMeta) -> Option<u32> {
 }
 
 fn parse(text: &str) -> Locks {
-    let told = |line| held(line).and_then(|(id, pid)| Some((id, pid?)));
-    let writers = text.lines().filter(|line| is_reserving(line)).filter_map(told).collect();
+    let holder = |line| held(line).and_then(|(id, pid)| Some((id, pid?)));
+    let writers = text.lines().filter(|line| is_reserving(line)).filter_map(holder).collect();
     let locked = text.lines().filter_map(held).map(|(id, _)| id).collect();
-    let holders = text.lines().filter_map(told).collect();
+    let holders = text.lines().filter_map(holder).collect();
     Locks { locked, holders, writers, by_descriptor: OnceCell::new() }
 }
 

@@ -61,7 +61,7 @@ impl Source for Reader {
         let before = std::mem::take(&mut self.known);
         let Some(trees) = scope.places.ledgers() else { return };
         let sessions: BTreeSet<Untrusted> = snapshot.work.iter().map(|work| work.session.clone()).collect();
-        let mut said: HashMap<Untrusted, SessionLines> = HashMap::new();
+        let mut lines: HashMap<Untrusted, SessionLines> = HashMap::new();
         for top in tops(snapshot).take(MOST_TREES) {
             let Some(path) = top.to_str().map(|top| trees.join(folder_name(top))) else { continue };
             let Ok(folder) = Folder::open(&path) else { continue };
@@ -73,32 +73,32 @@ impl Source for Reader {
                 let Some((_, meta)) = folder.look_at(&entry.name) else { continue };
                 let file = path.join(&entry.name);
                 let read = match before.get(&file) {
-                    Some((then, said)) if *then == meta => Arc::clone(said),
+                    Some((then, lines)) if *then == meta => Arc::clone(lines),
                     _ => Arc::new(SessionLines::read(&file)),
                 };
-                said.entry(session.clone()).or_default().add(&read);
+                lines.entry(session.clone()).or_default().add(&read);
                 self.known.insert(file, (meta, read));
             }
             self.folders.insert(path);
         }
         let mut stories = Stories::default();
-        self.known.values().for_each(|(_, said)| stories.add(&said.stories));
-        self.known.values().for_each(|(_, said)| stories.add_held(&said.edits));
+        self.known.values().for_each(|(_, lines)| stories.add(&lines.stories));
+        self.known.values().for_each(|(_, lines)| stories.add_held(&lines.edits));
         let mut asked: Option<LookQuery> = None;
         let (now, uid, doubt) = (reading.now, reading.host.uid, snapshot.host.clock_doubt);
         for work in &mut snapshot.work {
-            let Some(said) = said.get(&work.session).filter(|said| !said.is_empty()) else { continue };
+            let Some(lines) = lines.get(&work.session).filter(|lines| !lines.is_empty()) else { continue };
             let asked = asked.get_or_insert_with(|| {
                 let folders = (snapshot.repos.clone(), snapshot.plain_folders.clone());
                 let kept = std::mem::take(&mut self.kept);
                 let mut marker =
                     Marker::new(folders, (now, uid), &scope.places.home).remembering(kept, doubt);
-                let edited = self.known.values().flat_map(|(_, said)| said.edits.keys());
+                let edited = self.known.values().flat_map(|(_, lines)| lines.edits.keys());
                 let holds = marker.held_since(&stories.may_return(edited, (now, MOST_EDITS)));
                 LookQuery { marker, holds }
             });
-            let mut marked = said.marked(work, asked, (&stories, now));
-            if marked.is_empty() && said.warnings.is_empty() {
+            let mut marked = lines.marked(work, asked, (&stories, now));
+            if marked.is_empty() && lines.warnings.is_empty() {
                 continue;
             }
             let work = Arc::make_mut(work);
@@ -109,7 +109,7 @@ impl Source for Reader {
             }
             work.doing.edits.extend(marked.into_values());
             work.doing.edits.sort_by(|one, other| one.path.cmp(&other.path));
-            let newest = said.warnings.iter().rev().take(MOST_WARNINGS);
+            let newest = lines.warnings.iter().rev().take(MOST_WARNINGS);
             work.warnings = newest.rev().cloned().collect();
         }
         self.kept = asked.map(|asked| asked.marker.into_kept()).unwrap_or_default();

@@ -156,24 +156,24 @@ impl Source for Reader {
 
     fn health(&self, _now: Timestamp) -> Vec<SourceHealth> {
         let refused = self.unread();
-        let mut told: Vec<String> = Vec::new();
+        let mut notes: Vec<String> = Vec::new();
         if let Some(first) = refused.first() {
             let more = match refused.len() {
                 1 => String::new(),
                 many => format!(", nor were {} more", many - 1),
             };
-            told.push(format!("{} {}, so it was not read{more}", first.path.text(), first.why.label()));
+            notes.push(format!("{} {}, so it was not read{more}", first.path.text(), first.why.label()));
         }
         if self.skipped > 0 {
             let lines = if self.skipped == 1 { "line" } else { "lines" };
-            told.push(format!("session files hold {} {lines} that could not be understood", self.skipped));
+            notes.push(format!("session files hold {} {lines} that could not be understood", self.skipped));
         }
         // No verdict rests on lines: the rest of the files is reported nevertheless. A file that another user's window
         // writes is expected to be that user's.
         let is_odd = |file: &UnreadWork| file.why != WhyUnread::ForeignOwner;
         let state = if refused.iter().any(is_odd) { SourceState::Partial } else { SourceState::Ok };
-        let health = |told: String| SourceHealth { id: "work".to_owned(), state, detail: told.into() };
-        (!told.is_empty()).then(|| health(told.join("; "))).into_iter().collect()
+        let health = |notes: String| SourceHealth { id: "work".to_owned(), state, detail: notes.into() };
+        (!notes.is_empty()).then(|| health(notes.join("; "))).into_iter().collect()
     }
 
     fn hints(&self, _scope: &Scope, hints: &mut Hints) {

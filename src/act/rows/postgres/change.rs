@@ -253,7 +253,7 @@ impl Answer {
     }
 
     fn words(&self) -> String {
-        let said = self.text("error").or_else(|| self.text("message"));
-        shown(&said.unwrap_or_else(|| "no reason given".to_owned()))
+        let reason = self.text("error").or_else(|| self.text("message"));
+        shown(&reason.unwrap_or_else(|| "no reason given".to_owned()))
     }
 }

@@ -106,11 +106,11 @@ impl Rows for Postgres {
 
     fn after_text(&self, database: &str, changes: &[RowChange]) -> String {
         let read = self.within(database, |session| {
-            let told = |change: &RowChange| {
-                let told = describe_row(change, session.row(&change.table, &change.id, "")?);
-                Ok(if change::is_by_function(session, change) { told + TOUCHED } else { told })
+            let description = |change: &RowChange| {
+                let description = describe_row(change, session.row(&change.table, &change.id, "")?);
+                Ok(if change::is_by_function(session, change) { description + TOUCHED } else { description })
             };
-            changes.iter().map(told).collect::<Result<Vec<_>, ActionError>>()
+            changes.iter().map(description).collect::<Result<Vec<_>, ActionError>>()
         });
         match read {
             Ok(rows) => format!("read back: {}", rows.join(", ")),

@@ -229,8 +229,8 @@ impl Scene {
         command.args(["-c", "user.name=x", "-c", "user.email=x@x"]);
         command.current_dir(top).args(arguments).stdin(Stdio::null()).stdout(Stdio::null());
         let output = command.output().context("failed to run git")?;
-        let said = String::from_utf8_lossy(&output.stderr);
-        ensure!(output.status.success(), "git {}: {}", arguments.join(" "), said.trim());
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        ensure!(output.status.success(), "git {}: {}", arguments.join(" "), stderr.trim());
         Ok(())
     }
 

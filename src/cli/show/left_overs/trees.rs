@@ -56,9 +56,9 @@ pub(crate) fn show(report: &Report, asker: &Asker, fence: &Fence, shape: Shape) 
         Shape::Json => json::to_string_pretty(&shown)? + "\n",
         Shape::Text(_) if shown.left_trees.is_empty() => NONE.to_owned(),
         Shape::Text(paint) => {
-            let told: Vec<String> =
+            let lines: Vec<String> =
                 shown.left_trees.iter().map(|one| one.text(report.taken_at, paint)).collect();
-            told.join("\n")
+            lines.join("\n")
         }
     };
     print(&text)?;

@@ -137,8 +137,8 @@ fn summary(report: &Report, paint: Paint) -> String {
         (number, tone, word)
     });
     // Their claims are counted as dead ones.
-    let told = (deaths, dead, count(deaths, "death"));
-    let problems = problems.chain([told]).filter(|(number, ..)| *number > 0);
+    let died = (deaths, dead, count(deaths, "death"));
+    let problems = problems.chain([died]).filter(|(number, ..)| *number > 0);
     let problems = problems.map(|(_, tone, word)| paint.paint(tone, &word));
     let sessions = report.records().filter(|record| record.kind == RecordKind::Session).count();
     let others = report.records.len() - sessions;

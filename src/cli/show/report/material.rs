@@ -30,7 +30,7 @@ pub(crate) struct Material {
 /// One line of the timeline.
 pub(super) struct Moment {
     pub(super) at: Timestamp,
-    pub(super) told: String,
+    pub(super) sentence: String,
     pub(super) from: String,
 }
 
@@ -39,8 +39,8 @@ impl Material {
     /// claims say of themselves, what was observed, and what was done.
     pub(super) fn timeline(&self) -> Vec<Moment> {
         let mut all: Vec<Moment> = self.moments().chain(self.seen()).chain(self.done()).collect();
-        all.sort_by(|a, b| b.at.cmp(&a.at).then_with(|| a.told.cmp(&b.told)));
-        all.dedup_by(|a, b| a.at == b.at && a.told == b.told);
+        all.sort_by(|a, b| b.at.cmp(&a.at).then_with(|| a.sentence.cmp(&b.sentence)));
+        all.dedup_by(|a, b| a.at == b.at && a.sentence == b.sentence);
         all.truncate(MOMENTS);
         all
     }
@@ -50,23 +50,27 @@ impl Material {
             self.report.findings.iter().filter_map(|finding| Some((finding, finding.story.as_ref()?)));
         let events =
             stories.flat_map(|(finding, story)| story.events.iter().map(move |event| (finding, event)));
-        let told =
+        let moments =
             events.filter(|(_, event)| event.known == Certitude::Observed).filter_map(|(finding, event)| {
                 let from =
                     event.evidence.first().map_or_else(String::new, |evidence| evidence.source.shown());
-                Some(Moment { at: event.at?, told: there(&finding.subjects, event.told.clone()), from })
+                Some(Moment { at: event.at?, sentence: there(&finding.subjects, event.told.clone()), from })
             });
         let started = self.report.windows.iter().filter_map(|window| {
-            let told = format!("{} started", window_and_pid(window));
-            Some(Moment { at: window.started_at?, told, from: format!("/proc/{}/stat", window.pid) })
+            let started = format!("{} started", window_and_pid(window));
+            Some(Moment {
+                at: window.started_at?,
+                sentence: started,
+                from: format!("/proc/{}/stat", window.pid),
+            })
         });
-        told.chain(started)
+        moments.chain(started)
     }
 
     fn seen(&self) -> impl Iterator<Item = Moment> {
         self.past.iter().map(|past| Moment {
             at: past.at,
-            told: past.told.clone(),
+            sentence: past.told.clone(),
             from: "seen by claimtop".to_owned(),
         })
     }
@@ -76,7 +80,7 @@ impl Material {
             let end = unless_done(entry);
             Moment {
                 at: entry.at,
-                told: format!("{}: {}{end}", words::action(entry.intent.action), title(entry)),
+                sentence: format!("{}: {}{end}", words::action(entry.intent.action), title(entry)),
                 from: format!("journal entry {}", entry.number),
             }
         })

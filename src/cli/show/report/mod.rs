@@ -59,7 +59,7 @@ fn text(material: &Material, paint: Paint) -> String {
     }
     page.heading("Timeline");
     for moment in material.timeline() {
-        page.dated(&moment.at.strftime("%F %H:%M:%SZ").to_string(), &moment.told);
+        page.dated(&moment.at.strftime("%F %H:%M:%SZ").to_string(), &moment.sentence);
     }
     lines(&page, paint)
         + &list::unread_sources(&material.report, &list::unread(&material.report, None), paint)

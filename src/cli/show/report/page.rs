@@ -103,8 +103,8 @@ fn problem(page: &mut Html, number: usize, finding: &Finding) {
         page.element("p", "do", &format!("Do: {advice}"));
     }
     page.element("p", "", &machine::problem(finding));
-    if let Some(told) = &finding.story {
-        story(page, told);
+    if let Some(finding_story) = &finding.story {
+        story(page, finding_story);
     }
     page.raw("</article>\n");
 }
@@ -131,8 +131,8 @@ fn event(page: &mut Html, event: &Event) {
         page.element("b", "", "so: ");
     }
     page.text(&event.told);
-    let said = |evidence: &Evidence| format!("{} {} ({})", evidence.fact, evidence.value, evidence.source);
-    let sources: Vec<String> = event.evidence.iter().map(said).collect();
+    let text = |evidence: &Evidence| format!("{} {} ({})", evidence.fact, evidence.value, evidence.source);
+    let sources: Vec<String> = event.evidence.iter().map(text).collect();
     page.element("span", "from", &format!("{word} {}", sources.join("; ")));
     page.raw("</li>\n");
 }
@@ -170,6 +170,6 @@ fn timeline(page: &mut Html, material: &Material) {
     let rows = material.timeline();
     page.table(
         &["When", "What", "Known from"],
-        rows.into_iter().map(|moment_of| vec![moment(moment_of.at), moment_of.told, moment_of.from]),
+        rows.into_iter().map(|moment_of| vec![moment(moment_of.at), moment_of.sentence, moment_of.from]),
     );
 }

@@ -37,13 +37,13 @@ impl OutboxFeed {
             let line: Line<'_> = serde_json::from_str(line)?;
             if let Some(part) = line.part {
                 let id = discreet.id(&part.id);
-                let told = RawValue::from_string(discreet.text(part.is.get()))?;
+                let payload = RawValue::from_string(discreet.text(part.is.get()))?;
                 match kind_name(part.kind) {
                     Some(kind) => {
                         is_urgent |= part.kind == PartKind::Finding && !outbox.has(&kind, &id);
-                        outbox.put(&kind, &id, &told);
+                        outbox.put(&kind, &id, &payload);
                     }
-                    None => outbox.bury(&id, &told),
+                    None => outbox.bury(&id, &payload),
                 }
             }
             if let Some((kind, id)) = line.gone.and_then(|gone| Some((kind_name(gone.kind)?, gone.id))) {

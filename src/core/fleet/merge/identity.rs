@@ -19,15 +19,15 @@ struct Speaker<'a> {
 
 impl<'a> Speaker<'a> {
     /// Returns a machine that is connected now.
-    fn there(told: &'a FarMachine) -> Option<Self> {
-        Self::ever(told).filter(|_| told.view.state.is_heard())
+    fn there(machine: &'a FarMachine) -> Option<Self> {
+        Self::ever(machine).filter(|_| machine.view.state.is_heard())
     }
 
     /// Returns a machine that was connected once, and may be silent now.
-    fn ever(told: &'a FarMachine) -> Option<Self> {
-        let hello = told.hello.as_ref()?;
+    fn ever(machine: &'a FarMachine) -> Option<Self> {
+        let hello = machine.hello.as_ref()?;
         let Hello { identity, boot, pid_namespace, .. } = hello;
-        let (key, name) = (Some(&told.view.key), told.view.name.as_str());
+        let (key, name) = (Some(&machine.view.key), machine.view.name.as_str());
         Some(Self { key, name, identity, boot: boot.as_deref(), pid_namespace: *pid_namespace })
     }
 
@@ -80,19 +80,19 @@ pub(crate) fn doubts(local: &Report, own: Option<&Identity>, machines: &[FarMach
 }
 
 fn of_clones(names: &str, many: usize) -> String {
-    let told = match many {
+    let advice = match many {
         0..=2 => "one is a clone of the other, so a record that names the ID can mean either; give one",
         _ => "some are clones of others, so a record that names the ID can mean any of them; give each",
     };
-    format!("{names} share one machine ID but run separately: {told} its own ID (systemd-machine-id-setup)")
+    format!("{names} share one machine ID but run separately: {advice} its own ID (systemd-machine-id-setup)")
 }
 
 fn of_one(names: &str, many: usize) -> String {
-    let (told, believed) = match many {
+    let (doubt, believed) = match many {
         0..=2 => ("it is watched under two names, or one of them reports a false identity", "neither"),
         _ => ("it is watched under several names, or some of them report a false identity", "none"),
     };
-    format!("{names} report as one machine: {told}; {believed} is trusted about records here")
+    format!("{names} report as one machine: {doubt}; {believed} is trusted about records here")
 }
 
 /// How many of the indistinguishable machines are listed in the evidence.
@@ -107,15 +107,15 @@ fn doubt(alike: &[&Speaker<'_>], says: fn(&str, usize) -> String) -> Finding {
 }
 
 /// A machine that was refused because it is shown under another name.
-fn refused(told: &FarMachine) -> Option<Finding> {
-    let other = told.view.same_as.as_ref()?;
-    let name = &told.view.name;
+fn refused(machine: &FarMachine) -> Option<Finding> {
+    let other = machine.view.same_as.as_ref()?;
+    let name = &machine.view.name;
     let message = format!(
         "{name} answers as the machine shown as {other}: it has two names, or a copy of it was resumed; only \
          {other} is shown"
     );
-    let evidence = [Evidence::new("machine", name.as_str(), told.view.transport.as_str())];
-    Some(Finding::new(Code::ClonedMachine, [told.view.key.clone()], message, evidence, Remedy::None))
+    let evidence = [Evidence::new("machine", name.as_str(), machine.view.transport.as_str())];
+    Some(Finding::new(Code::ClonedMachine, [machine.view.key.clone()], message, evidence, Remedy::None))
 }
 
 /// How many claimtops report for each PID namespace of each boot.
@@ -137,15 +137,15 @@ impl<'a> Namespaces<'a> {
 
     /// Returns whether a witness has introduced itself, is the only one for its namespace, and has a unique machine
     /// ID.
-    pub(crate) fn speaks_alone(&self, told: &FarMachine) -> bool {
-        told.hello.is_some()
-            && place(told).is_none_or(|place| self.counted.get(&place) == Some(&1))
-            && self.clones.of_machine(told).is_none()
+    pub(crate) fn speaks_alone(&self, machine: &FarMachine) -> bool {
+        machine.hello.is_some()
+            && place(machine).is_none_or(|place| self.counted.get(&place) == Some(&1))
+            && self.clones.of_machine(machine).is_none()
     }
 }
 
-fn place(told: &FarMachine) -> Option<(&str, u64)> {
-    let hello = told.hello.as_ref()?;
+fn place(machine: &FarMachine) -> Option<(&str, u64)> {
+    let hello = machine.hello.as_ref()?;
     hello.boot.as_deref().zip(hello.pid_namespace)
 }
 
@@ -212,23 +212,23 @@ impl<'a> Clones<'a> {
     /// Collects all machines that have introduced themselves.
     pub(crate) fn from_machines(machines: &'a [FarMachine]) -> Self {
         let mut copies = Copies::default();
-        for told in machines.iter().filter(|told| told.view.same_as.is_none()) {
-            Speaker::ever(told).into_iter().for_each(|speaker| copies.take(&speaker, told));
+        for machine in machines.iter().filter(|machine| machine.view.same_as.is_none()) {
+            Speaker::ever(machine).into_iter().for_each(|speaker| copies.take(&speaker, machine));
         }
         Self(copies)
     }
 
     /// Returns a machine that has the ID of this one and runs separately: what names a machine by its ID can mean
     /// either.
-    pub(crate) fn of_machine(&self, told: &'a FarMachine) -> Option<&'a FarMachine> {
-        let (_, other) = self.0.apart(&Speaker::ever(told)?).next()?;
+    pub(crate) fn of_machine(&self, machine: &'a FarMachine) -> Option<&'a FarMachine> {
+        let (_, other) = self.0.apart(&Speaker::ever(machine)?).next()?;
         Some(other)
     }
 }
 
 /// Returns a machine that has the ID of this one and runs separately.
-pub fn clone_of<'a>(told: &'a FarMachine, machines: &'a [FarMachine]) -> Option<&'a FarMachine> {
-    Clones::from_machines(machines).of_machine(told)
+pub fn clone_of<'a>(machine: &'a FarMachine, machines: &'a [FarMachine]) -> Option<&'a FarMachine> {
+    Clones::from_machines(machines).of_machine(machine)
 }
 
 /// Returns a machine that has the ID of the machine here and runs separately.
@@ -238,7 +238,7 @@ pub(crate) fn clone_of_own<'a>(
     machines: &'a [FarMachine],
 ) -> Option<&'a FarMachine> {
     let here = Speaker::here(own, host);
-    machines.iter().find(|told| Speaker::ever(told).is_some_and(|told| here.is_clone_of(&told)))
+    machines.iter().find(|machine| Speaker::ever(machine).is_some_and(|machine| here.is_clone_of(&machine)))
 }
 
 #[cfg(test)]

@@ -36,16 +36,16 @@ pub fn merged(local: &Report, machines: &[FarMachine]) -> Report {
 /// Merges them like [`merged`], and takes into account which of the machines is a clone of this one.
 pub fn merged_beside(own: Option<&Identity>, local: &Report, machines: &[FarMachine]) -> Report {
     let mut all = local.clone();
-    let live = machines.iter().filter(|told| told.view.state.is_heard());
-    let seen_twice = seen_twice(local, live.filter_map(|told| told.report.as_deref()));
+    let live = machines.iter().filter(|machine| machine.view.state.is_heard());
+    let seen_twice = seen_twice(local, live.filter_map(|machine| machine.report.as_deref()));
     if !seen_twice.is_empty() {
         show_once(&mut all, &seen_twice);
     }
     doubt_own(own, &mut all, machines);
     apply_testimony(&mut all, machines);
     let (clones, kernels) = (Clones::from_machines(machines), Kernels::of(local, machines));
-    for told in machines {
-        let FarMachine { view, report, .. } = told;
+    for machine in machines {
+        let FarMachine { view, report, .. } = machine;
         all.sources.push(health(view));
         all.machines.push(view.clone());
         let Some(report) = report else { continue };
@@ -56,7 +56,7 @@ pub fn merged_beside(own: Option<&Identity>, local: &Report, machines: &[FarMach
                 Cow::Owned(unseen(report, view, &kin))
             }
         };
-        if let Some(clone) = clones.of_machine(told) {
+        if let Some(clone) = clones.of_machine(machine) {
             doubt(report.to_mut(), &clone.view.name);
         }
         add(&mut all, &report);
@@ -154,9 +154,9 @@ struct Kernels<'a>(HashMap<&'a str, Vec<&'a Report>>);
 
 impl<'a> Kernels<'a> {
     fn of(local: &'a Report, machines: &'a [FarMachine]) -> Self {
-        let live = machines.iter().filter(|told| told.view.state.is_heard());
+        let live = machines.iter().filter(|machine| machine.view.state.is_heard());
         let mut by: HashMap<_, Vec<_>> = HashMap::new();
-        for report in live.filter_map(|told| told.report.as_deref()).chain([local]) {
+        for report in live.filter_map(|machine| machine.report.as_deref()).chain([local]) {
             if let Some(boot) = &report.host.boot_id {
                 by.entry(boot.as_str()).or_default().push(report);
             }

@@ -45,8 +45,8 @@ pub(crate) fn hand_over(all: &mut Report, machines: &[FarMachine]) {
     all.findings.retain(|finding| {
         !is_of_dead(finding) || !finding.subjects.iter().all(|key| resumed.contains_key(key))
     });
-    let told = changed.values().filter_map(|record| Some(finding(record, resumed.get(&record.key)?)));
-    all.findings.extend(told.map(Arc::new));
+    let findings = changed.values().filter_map(|record| Some(finding(record, resumed.get(&record.key)?)));
+    all.findings.extend(findings.map(Arc::new));
     let sessions: HashSet<&Untrusted> =
         changed.values().filter_map(|record| record.session_id.as_ref()).collect();
     all.needs.retain_mut(|need| !has_left_nothing(need, &sessions));
@@ -87,8 +87,9 @@ fn resumed(all: &Report, machines: &[FarMachine]) -> HashMap<Key, ResumingWindow
         return HashMap::new();
     }
     let windows = |is_live: bool| -> HashMap<&Untrusted, &WindowView> {
-        let told = machines.iter().filter(|told| told.view.state.is_heard() == is_live);
-        let windows = told.filter_map(|told| told.report.as_deref()).flat_map(|report| &report.windows);
+        let machine = machines.iter().filter(|machine| machine.view.state.is_heard() == is_live);
+        let windows =
+            machine.filter_map(|machine| machine.report.as_deref()).flat_map(|report| &report.windows);
         windows.filter_map(by_session).collect()
     };
     let (heard, silent) = (windows(true), windows(false));

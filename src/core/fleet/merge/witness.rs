@@ -22,7 +22,7 @@ use crate::core::model::{
 pub(crate) fn testify(all: &mut Report, machines: &[FarMachine]) {
     let host = all.host.clone();
     let namespaces = Namespaces::from_host(&host, machines);
-    let alone = machines.iter().filter(|told| namespaces.speaks_alone(told));
+    let alone = machines.iter().filter(|machine| namespaces.speaks_alone(machine));
     let witnesses: Vec<Witness<'_>> = alone.filter_map(Witness::new).collect();
     if witnesses.is_empty() {
         return;
@@ -61,13 +61,13 @@ pub(crate) fn testify(all: &mut Report, machines: &[FarMachine]) {
 
 /// The claimtop of another machine.
 struct Witness<'a> {
-    told: &'a FarMachine,
+    machine: &'a FarMachine,
     hello: &'a Hello,
 }
 
 impl<'a> Witness<'a> {
-    fn new(told: &'a FarMachine) -> Option<Self> {
-        Some(Self { told, hello: told.hello.as_ref()? })
+    fn new(machine: &'a FarMachine) -> Option<Self> {
+        Some(Self { machine, hello: machine.hello.as_ref()? })
     }
 
     /// Returns what it knows of a record's holder, with the evidence.
@@ -100,7 +100,7 @@ impl<'a> Witness<'a> {
                 && was_seen(stone)
                 && is_of_boot(stone)
         };
-        if let Some(stone) = self.told.tombstones.iter().find(buried) {
+        if let Some(stone) = self.machine.tombstones.iter().find(buried) {
             let value = format!("saw PID {pid} with start tick {start} live, and proved that it ended");
             return Some((VerdictState::Dead, self.fact(value, Some(stone.proven_at))));
         }
@@ -123,17 +123,17 @@ impl<'a> Witness<'a> {
 
     /// Returns its windows, as long as it is connected.
     fn windows(&self) -> impl Iterator<Item = &'a WindowView> {
-        let is_live = self.told.view.state.is_heard();
-        let report = self.told.report.as_deref().filter(|_| is_live);
+        let is_live = self.machine.view.state.is_heard();
+        let report = self.machine.report.as_deref().filter(|_| is_live);
         report.into_iter().flat_map(|report| &report.windows)
     }
 
     fn alive(&self, value: String) -> (VerdictState, Evidence) {
-        (VerdictState::Alive, self.fact(value, self.told.view.seen_at))
+        (VerdictState::Alive, self.fact(value, self.machine.view.seen_at))
     }
 
     fn fact(&self, value: String, at: Option<Timestamp>) -> Evidence {
-        Evidence::new("witness", value, self.told.view.name.as_str()).dated(at)
+        Evidence::new("witness", value, self.machine.view.name.as_str()).dated(at)
     }
 
     /// Returns what ties a holder's numbers to this witness's namespace, as stated by a record itself. A host name

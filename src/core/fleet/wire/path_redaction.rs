@@ -62,11 +62,11 @@ impl PathRedactor {
     /// Shortens every path in an answer to an order, except in what a person has to type.
     pub(crate) fn answer(&self, line: &str) -> String {
         let short = self.text(line);
-        let (Ok(whole), Ok(mut told)) = (serde_json::from_str(line), serde_json::from_str(&short)) else {
+        let (Ok(whole), Ok(mut redacted)) = (serde_json::from_str(line), serde_json::from_str(&short)) else {
             return short;
         };
-        keep_wanted(&whole, &mut told);
-        told.to_string()
+        keep_wanted(&whole, &mut redacted);
+        redacted.to_string()
     }
 
     /// Shortens every path in a JSON text.
@@ -92,19 +92,19 @@ fn places(report: &Report) -> impl Iterator<Item = &str> {
 }
 
 /// Restores what a person has to type to confirm a plan.
-fn keep_wanted(whole: &Value, told: &mut Value) {
-    match (whole, told) {
-        (Value::Object(whole), Value::Object(told)) => {
-            for ((name, whole), (_, told)) in whole.iter().zip(told.iter_mut()) {
+fn keep_wanted(whole: &Value, redacted: &mut Value) {
+    match (whole, redacted) {
+        (Value::Object(whole), Value::Object(redacted)) => {
+            for ((name, whole), (_, redacted)) in whole.iter().zip(redacted.iter_mut()) {
                 if name == "wanted" {
-                    told.clone_from(whole);
+                    redacted.clone_from(whole);
                 } else {
-                    keep_wanted(whole, told);
+                    keep_wanted(whole, redacted);
                 }
             }
         }
-        (Value::Array(whole), Value::Array(told)) => {
-            whole.iter().zip(told.iter_mut()).for_each(|(whole, told)| keep_wanted(whole, told));
+        (Value::Array(whole), Value::Array(redacted)) => {
+            whole.iter().zip(redacted.iter_mut()).for_each(|(whole, redacted)| keep_wanted(whole, redacted));
         }
         _ => {}
     }

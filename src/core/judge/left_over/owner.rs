@@ -35,9 +35,9 @@ pub(crate) fn add_owners(
             continue;
         }
         let own = records.iter().copied().filter(|record| is_its(record, one));
-        let told = own.min_by_key(|record| rank(record, one));
-        one.window_name = told.map(|record| record.title.clone());
-        one.window_ended_at = ended_at(one, told, world);
+        let owner = own.min_by_key(|record| rank(record, one));
+        one.window_name = owner.map(|record| record.title.clone());
+        one.window_ended_at = ended_at(one, owner, world);
     }
 }
 
@@ -68,7 +68,7 @@ fn rank(record: &JudgedRecord, one: &LeftOver) -> (bool, bool, bool, Reverse<Tim
 }
 
 /// Returns when it was proven dead, or else the last sign of life in its record.
-fn ended_at(one: &LeftOver, told: Option<&JudgedRecord>, world: &World<'_>) -> Option<Timestamp> {
+fn ended_at(one: &LeftOver, owner: Option<&JudgedRecord>, world: &World<'_>) -> Option<Timestamp> {
     let is_its = |stone: &&Tombstone| {
         Some(stone.id.pid) == one.window_pid
             && stone.id.start_ticks <= one.start_ticks
@@ -76,5 +76,5 @@ fn ended_at(one: &LeftOver, told: Option<&JudgedRecord>, world: &World<'_>) -> O
     };
     let stones = world.snapshot.tombstones.iter().filter(is_its);
     let last = |record: &JudgedRecord| record.heartbeat_at.unwrap_or(record.written_at);
-    stones.map(|stone| stone.proven_at).max().or_else(|| told.map(last))
+    stones.map(|stone| stone.proven_at).max().or_else(|| owner.map(last))
 }

@@ -80,24 +80,26 @@ pub(crate) fn never_ended(
     process: &Process,
     below: &[&Process],
 ) -> Option<String> {
-    let said = |process: &Process, why: &str| format!("{} (PID {}) {why}", process.comm, process.id.pid);
+    let message = |process: &Process, why: &str| format!("{} (PID {}) {why}", process.comm, process.id.pid);
     if trace.origin.as_ref().is_some_and(|origin| origin.is_unit) {
-        return Some(said(process, "is the main process of a systemd unit: stop the unit"));
+        return Some(message(process, "is the main process of a systemd unit: stop the unit"));
     }
     let is_young = |at| world.snapshot.taken_at.duration_since(at) < YOUNG;
     // A demo shows endings from its first moment.
     if !is_played(process) && world.started_at(process).is_none_or(is_young) {
-        return Some(said(process, "may have started less than 2 min ago"));
+        return Some(message(process, "may have started less than 2 min ago"));
     }
     let tree = || std::iter::once(process).chain(below.iter().copied());
-    if let Some(why) = tree().find_map(|one| why_kept(one).map(|why| said(one, why))) {
+    if let Some(why) = tree().find_map(|one| why_kept(one).map(|why| message(one, why))) {
         return Some(why);
     }
     let trace_of = |process: &Process| world.trace_of(process.id);
     if let Some(unread) = below.iter().find(|process| trace_of(process).is_none()) {
-        return Some(said(unread, "below it belongs to another user or could not be read"));
+        return Some(message(unread, "below it belongs to another user or could not be read"));
     }
-    if let Some(why) = tree().find_map(|one| Some(said(one, &hindered(trace_of(one)?.hindrance.as_ref())?))) {
+    if let Some(why) =
+        tree().find_map(|one| Some(message(one, &hindered(trace_of(one)?.hindrance.as_ref())?)))
+    {
         return Some(why);
     }
     let is_driven = |trace: &Trace| {
@@ -105,7 +107,7 @@ pub(crate) fn never_ended(
     };
     let browser = tree().find(|one| BROWSERS.contains(&one.comm.raw()))?;
     let has_driver = tree().filter_map(trace_of).any(is_driven);
-    (!has_driver).then(|| said(browser, "is a browser, which serves other programs too"))
+    (!has_driver).then(|| message(browser, "is a browser, which serves other programs too"))
 }
 
 /// Returns why a process is not ended now because of what it is in the middle of; `None` also if that was not read.

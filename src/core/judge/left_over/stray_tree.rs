@@ -60,6 +60,6 @@ fn left_tree(world: &World<'_>, records: &[JudgedRecord], repo: &Repo, stray: &S
         merged_into: None,
         is_locked: false,
         releasable_lock: None,
-        evidence: stray.sort.advice().map(|told| Evidence::new("git", told, at)).into_iter().collect(),
+        evidence: stray.sort.advice().map(|advice| Evidence::new("git", advice, at)).into_iter().collect(),
     }
 }

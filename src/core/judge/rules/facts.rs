@@ -140,8 +140,8 @@ pub(crate) fn listed(names: &[String]) -> String {
         Some((only, [])) => only.clone(),
         Some((last, rest)) if rest.len() < MOST_LISTED => format!("{} and {last}", rest.join(", ")),
         Some(_) => {
-            let (told, more) = names.split_at(MOST_LISTED);
-            format!("{} and {} more", told.join(", "), more.len())
+            let (shown, more) = names.split_at(MOST_LISTED);
+            format!("{} and {} more", shown.join(", "), more.len())
         }
     }
 }

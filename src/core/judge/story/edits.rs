@@ -29,8 +29,8 @@ pub(crate) fn overlapping(scene: &Scene<'_>) -> Option<Story> {
     }
     for (window, of) in [(one, other), (other, one)] {
         for warning in warnings(window, of).rev().take(MOST) {
-            let told = warning_words(window, of, warning);
-            chain.saw(Some(warning.at), told, vec![warning_evidence(window, of, warning)]);
+            let sentence = warning_words(window, of, warning);
+            chain.saw(Some(warning.at), sentence, vec![warning_evidence(window, of, warning)]);
         }
     }
     let (earlier, later) = if mine.at <= its.at { (one, other) } else { (other, one) };
@@ -38,7 +38,7 @@ pub(crate) fn overlapping(scene: &Scene<'_>) -> Option<Story> {
     let written = mine.at.max(its.at);
     let was_told = warnings(later, earlier).any(|warning| Some(warning.at) < written);
     let although = if was_told { format!(" despite a warning about {first}'s edits") } else { String::new() };
-    let told = format!(
+    let sentence = format!(
         "{last} wrote {} last{although}, without a commit in between: it may have kept or undone what {first} had \
          written; {UNSEEN}",
         mine.path
@@ -58,11 +58,11 @@ pub(crate) fn overlapping(scene: &Scene<'_>) -> Option<Story> {
     };
     let would_change = "a commit after the later edit, or one of the sessions ended";
     let ending = Ending::new(cause, advice, would_change);
-    let story = chain.end(ending, so(told, all_windows(&scene.windows)))?;
+    let story = chain.end(ending, so(sentence, all_windows(&scene.windows)))?;
     Some(Story { yields: vec![yields.key.clone()], ..story })
 }
 
 fn tell_edit(chain: &mut Chain, (window, edit): (&WindowView, &Edit)) {
-    let told = format!("{} edited {}", window_name(window), edit.path);
-    chain.saw(edit.at, told, edit_evidence((window, edit)).into_iter().collect::<Vec<_>>());
+    let sentence = format!("{} edited {}", window_name(window), edit.path);
+    chain.saw(edit.at, sentence, edit_evidence((window, edit)).into_iter().collect::<Vec<_>>());
 }

@@ -21,7 +21,7 @@ pub(crate) fn lost(scene: &Scene<'_>) -> Option<Story> {
     for other in &others {
         scene.tell_begin(&mut chain, other);
         let at = other.record.heartbeat_at.unwrap_or(other.record.written_at);
-        let told = match entire_of(other).and_then(|own| own.last_checkpoint.as_ref()) {
+        let sentence = match entire_of(other).and_then(|own| own.last_checkpoint.as_ref()) {
             Some(checkpoint) => {
                 format!(
                     "{} works in the same tree; its last commit is checkpoint {checkpoint}",
@@ -32,11 +32,11 @@ pub(crate) fn lost(scene: &Scene<'_>) -> Option<Story> {
                 format!("{} works in the same tree, on the same branch of checkpoints", session_name(other))
             }
         };
-        chain.saw(Some(at), told, [other.evidence()]);
+        chain.saw(Some(at), sentence, [other.evidence()]);
     }
     let names: Vec<String> = others.iter().map(|other| session_name(other)).collect();
     let who = if names.is_empty() { "another session of this tree".to_owned() } else { listed(&names) };
-    let told = format!(
+    let sentence = format!(
         "all sessions of one commit and tree share {branch}, and entire deletes it when a commit takes the checkpoints \
          of one: the commit of {who} deleted it for {}",
         session_name(judged)
@@ -51,7 +51,7 @@ pub(crate) fn lost(scene: &Scene<'_>) -> Option<Story> {
     );
     let evidence: Vec<Evidence> =
         std::iter::once(judged.evidence()).chain(others.iter().map(|one| one.evidence())).collect();
-    chain.end(ending, so(told, evidence))
+    chain.end(ending, so(sentence, evidence))
 }
 
 fn entire_of(judged: &JudgedRecord) -> Option<&Entire> {

@@ -20,7 +20,7 @@ pub(crate) fn shared_session(scene: &Scene<'_>) -> Option<Story> {
         let says = judged.record.pid().map_or_else(String::new, |pid| format!(" for PID {pid}"));
         scene.tell_write(&mut chain, judged, &format!("{says}, naming {}", session_name(judged)));
     }
-    let (cause, told) = scene.how_shared()?;
+    let (cause, sentence) = scene.how_shared()?;
     let last = scene.windows.last()?;
     let later = window_name(last);
     let pids: Vec<String> = scene.windows.iter().map(|window| format!("PID {}", window.pid)).collect();
@@ -29,7 +29,7 @@ pub(crate) fn shared_session(scene: &Scene<'_>) -> Option<Story> {
         format!("close {later}, or restart it without the session's ID"),
         format!("all but one of {} gone: then only that one runs the session", listed(&pids)),
     );
-    let story = chain.end(ending, so(told, all_windows(&scene.windows)))?;
+    let story = chain.end(ending, so(sentence, all_windows(&scene.windows)))?;
     Some(Story { yields: vec![last.key.clone()], ..story })
 }
 
@@ -45,20 +45,20 @@ impl Scene<'_> {
             None => format!("session {}", last.session_id.as_ref()?),
         };
         if self.argument(last, &["--session-id"]).is_some() {
-            let told = format!(
+            let sentence = format!(
                 "{later} was started with an ID that was in use: {session} was already running in {earlier}"
             );
-            return Some((Cause::SessionIdInUse, told));
+            return Some((Cause::SessionIdInUse, sentence));
         }
         let of_last = |judged: &&&JudgedRecord| judged.record.pid() == Some(last.pid);
         let was_matched = self.records.iter().find(of_last).is_some_and(|marker| is_of_new_session(marker));
         let file = record.and_then(|record| self.file_of(record)).filter(|_| was_matched);
         Some(match file.and_then(|file| Some((file, file.record.terminal_id.as_ref()?))) {
             Some((file, terminal)) if is_weak(file) => {
-                let told = format!(
+                let sentence = format!(
                     "{later} began as a new window, but its hook matched {terminal}, which {earlier} has too, and took {session}"
                 );
-                (Cause::PortOnlyTerminal, told)
+                (Cause::PortOnlyTerminal, sentence)
             }
             Some(_) | None => {
                 (Cause::ResumedSession, format!("{later} resumed {session} while {earlier} still ran it"))
@@ -92,17 +92,18 @@ pub(crate) fn shared_context(scene: &Scene<'_>) -> Option<Story> {
     let id = &scene.windows.first()?.context_id;
     for window in scene.windows.iter().filter(|window| window.context_id.source == ContextSource::Env) {
         let source = format!("/proc/{}/environ", window.pid);
-        let told = format!("{} has {CONTEXT_VARIABLE}={} in its environment", window_name(window), id.value);
-        chain.saw(window.started_at, told, [Evidence::new(CONTEXT_VARIABLE, id.value.clone(), source)]);
+        let sentence =
+            format!("{} has {CONTEXT_VARIABLE}={} in its environment", window_name(window), id.value);
+        chain.saw(window.started_at, sentence, [Evidence::new(CONTEXT_VARIABLE, id.value.clone(), source)]);
     }
     let names: Vec<String> = scene.windows.iter().map(|window| window_name(window)).collect();
-    let told = format!("{} were given one ID, and read and write one record", listed(&names));
+    let sentence = format!("{} were given one ID, and read and write one record", listed(&names));
     let ending = Ending::new(
         Cause::SharedEnvironment,
         format!("unset {CONTEXT_VARIABLE} where it is exported, and restart one of them"),
         format!("a different {CONTEXT_VARIABLE} in the environment of one of them"),
     );
-    chain.end(ending, so(told, all_windows(&scene.windows)))
+    chain.end(ending, so(sentence, all_windows(&scene.windows)))
 }
 
 /// Several unreleased records, one terminal ID.
@@ -111,30 +112,30 @@ pub(crate) fn shared_terminal(scene: &Scene<'_>) -> Option<Story> {
     let terminal = scene.records.first()?.record.terminal_id.as_ref()?;
     for judged in &scene.records {
         scene.tell_begin(&mut chain, judged);
-        let told = format!("{} took the terminal ID {terminal}", session_name(judged));
-        chain.saw(judged.record.started_at, told, [judged.evidence()]);
+        let sentence = format!("{} took the terminal ID {terminal}", session_name(judged));
+        chain.saw(judged.record.started_at, sentence, [judged.evidence()]);
         scene.tell_end(&mut chain, judged);
     }
     let is_weak = scene.records.iter().any(|judged| is_weak(judged));
     let words = scene.records.first()?.record.detail.terminal();
     let words = words.map_or_else(|| "not one conversation's own".to_owned(), Untrusted::shown);
-    let (cause, told) = if is_weak {
-        let told = format!(
+    let (cause, sentence) = if is_weak {
+        let sentence = format!(
             "{terminal} is {words}: every conversation behind it looks itself up by the same ID and finds the others' records"
         );
-        (Cause::PortOnlyTerminal, told)
+        (Cause::PortOnlyTerminal, sentence)
     } else {
-        let told = format!(
+        let sentence = format!(
             "the record of an earlier session kept {terminal}, and the next session behind it took it over"
         );
-        (Cause::DeadInheritance, told)
+        (Cause::DeadInheritance, sentence)
     };
     let ending = Ending::new(
         cause,
         "park the record whose session is over; give each conversation an ID of its own (CLAUDE_SESSION_ID)",
         "one of the sessions seen to have ended, or a marker that ties each of them to a process",
     );
-    chain.end(ending, so(told, all_evidence(&scene.records)))
+    chain.end(ending, so(sentence, all_evidence(&scene.records)))
 }
 
 /// A live window that carries an older session.
@@ -158,25 +159,25 @@ fn inherited_by_name(scene: &Scene<'_>, window: &WindowView, judged: &JudgedReco
     scene.tell_write(&mut chain, judged, &named);
     scene.tell_end(&mut chain, judged);
     scene.tell_start(&mut chain, window);
-    let (cause, told, advice) = if put_at.is_some() {
+    let (cause, sentence, advice) = if put_at.is_some() {
         let put = format!("{file} was put in its place, or moved, with the time of its last write kept");
         chain.saw(put_at, put, [judged.evidence()]);
-        let told = format!(
+        let sentence = format!(
             "{name} already existed: an older record was most likely taken over for it, and it carries that session{carried}"
         );
         let advice =
             format!("park {file} if that session is not the window's own; it then makes a record of its own");
-        (Cause::DeadInheritance, told, advice)
+        (Cause::DeadInheritance, sentence, advice)
     } else {
-        let told = format!(
+        let sentence = format!(
             "the kernel gave PID {} to {name} while {file} still named it: it now carries the dead window's session{carried}",
             window.pid
         );
-        (Cause::PidReuse, told, format!("park {file}; the window then makes a record of its own"))
+        (Cause::PidReuse, sentence, format!("park {file}; the window then makes a record of its own"))
     };
     let would_change = format!("a session_start in {file} that is not before the window's own start");
     let ending = Ending::new(cause, advice, would_change);
-    chain.end(ending, so(told, [window_evidence(window), judged.evidence()]))
+    chain.end(ending, so(sentence, [window_evidence(window), judged.evidence()]))
 }
 
 /// The hook of a new window matched the terminal ID of a dead one's record.
@@ -225,7 +226,7 @@ fn inherited_by_terminal(scene: &Scene<'_>, window: &WindowView, marker: &Judged
                 .to_owned(),
         ),
     };
-    let told =
+    let sentence =
         format!("{how}: {} now carries the earlier window's session{}", window_name(window), carried(file));
     let ending = Ending::new(
         cause,
@@ -238,7 +239,7 @@ fn inherited_by_terminal(scene: &Scene<'_>, window: &WindowView, marker: &Judged
         ),
         format!("a registry or a tick of PID {} that names another session", window.pid),
     );
-    chain.end(ending, so(told, [window_evidence(window), marker.evidence(), file.evidence()]))
+    chain.end(ending, so(sentence, [window_evidence(window), marker.evidence(), file.evidence()]))
 }
 
 /// One window, a record for each shell.
@@ -256,19 +257,20 @@ pub(crate) fn unstable(scene: &Scene<'_>) -> Option<Story> {
         let at = judged.record.started_at.or(Some(judged.record.written_at));
         let (name, file) = (window_name(window), file_name(judged));
         if between.is_empty() {
-            let told = format!("a call of {name} wrote {file} under PID {pid}, which is gone");
-            chain.concluded(at, told, judged.all_evidence());
+            let sentence = format!("a call of {name} wrote {file} under PID {pid}, which is gone");
+            chain.concluded(at, sentence, judged.all_evidence());
             continue;
         }
-        let told = format!("a call below {name} wrote {file} under PID {pid}, which is {}", listed(&between));
+        let sentence =
+            format!("a call below {name} wrote {file} under PID {pid}, which is {}", listed(&between));
         let parents = Evidence::new(
             "parents",
             format!("{} of PID {}", between.join(" of "), window.pid),
             format!("/proc/{pid}/stat"),
         );
-        chain.saw(at, told, [judged.evidence(), parents]);
+        chain.saw(at, sentence, [judged.evidence(), parents]);
     }
-    let told = format!(
+    let sentence = format!(
         "no caller found the agent by its name, so each took its own parent's PID: {} has as many context IDs as calls",
         window_name(window)
     );
@@ -280,5 +282,5 @@ pub(crate) fn unstable(scene: &Scene<'_>) -> Option<Story> {
         ),
         "two calls that write one record: then the ID is stable",
     );
-    chain.end(ending, so(told, all_evidence(&scene.records)))
+    chain.end(ending, so(sentence, all_evidence(&scene.records)))
 }

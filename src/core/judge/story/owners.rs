@@ -41,7 +41,7 @@ fn split_sessions(scene: &Scene<'_>) -> Option<Story> {
         (None, None) => return None,
     };
     let left_names: Vec<String> = left.iter().map(|judged| session_name(judged)).collect();
-    let told = format!(
+    let sentence = format!(
         "{} moved on to {now} (resume and /clear keep the PID; {names}) without ending {}",
         window_name(window),
         listed(&left_names)
@@ -53,7 +53,7 @@ fn split_sessions(scene: &Scene<'_>) -> Option<Story> {
         format!("before the next commit here: entire session stop {}", ends.join(", ")),
         format!("a registry that names another session for PID {}", window.pid),
     );
-    let story = chain.end(ending, so(told, all_evidence(&scene.records)))?;
+    let story = chain.end(ending, so(sentence, all_evidence(&scene.records)))?;
     Some(Story { yields: left.iter().map(|judged| judged.key.clone()).collect(), ..story })
 }
 
@@ -75,21 +75,21 @@ fn split_pointer(scene: &Scene<'_>, pointer: &JudgedRecord) -> Option<Story> {
     });
     let has_marker = of_session.iter().any(|judged| judged.record.kind == RecordKind::Marker);
     of_session.iter().for_each(|judged| scene.tell_begin(&mut chain, judged));
-    let (cause, told) = if has_file && !has_marker {
-        let told = format!(
+    let (cause, sentence) = if has_file && !has_marker {
+        let sentence = format!(
             "session {session} has a file and no marker: its marker was swept, and nothing ties it to a process now"
         );
-        (Cause::MarkerLost, told)
+        (Cause::MarkerLost, sentence)
     } else {
-        let told = "every window of the checkout writes this pointer and the last one wins: it names a session whose process is gone".to_owned();
-        (Cause::PointerSplit, told)
+        let sentence = "every window of the checkout writes this pointer and the last one wins: it names a session whose process is gone".to_owned();
+        (Cause::PointerSplit, sentence)
     };
     let ending = Ending::new(
         cause,
         "do not look up anything by this pointer; the next session to start here rewrites it",
         format!("a living marker or tick of session {session}"),
     );
-    chain.end(ending, so(told, all_evidence(&scene.records)))
+    chain.end(ending, so(sentence, all_evidence(&scene.records)))
 }
 
 /// A marker gives a window another session than its own registry.
@@ -108,7 +108,7 @@ fn split_marker(scene: &Scene<'_>) -> Option<Story> {
         format!("the agent's own registry says session {own} for PID {}", window.pid),
         [evidence.clone()],
     );
-    let told = format!(
+    let sentence = format!(
         "{} moved on to session {own} (resume or /clear keep the PID), and {} was not written again",
         window_name(window),
         file_name(judged)
@@ -118,7 +118,7 @@ fn split_marker(scene: &Scene<'_>) -> Option<Story> {
         format!("trust the registry; park {} if its system keeps using the old session", file_name(judged)),
         format!("{} written again with session {own}", file_name(judged)),
     );
-    chain.end(ending, so(told, [evidence, judged.evidence()]))
+    chain.end(ending, so(sentence, [evidence, judged.evidence()]))
 }
 
 /// A record whose name and content disagree.
@@ -126,7 +126,7 @@ fn split_record(scene: &Scene<'_>, judged: &JudgedRecord) -> Option<Story> {
     let mut chain = Chain::default();
     scene.tell_begin(&mut chain, judged);
     scene.tell_write(&mut chain, judged, "");
-    let told = format!(
+    let sentence = format!(
         "{} was copied, moved or written by two sessions: its name and its content disagree",
         file_name(judged)
     );
@@ -135,7 +135,7 @@ fn split_record(scene: &Scene<'_>, judged: &JudgedRecord) -> Option<Story> {
         "find out which of the two is alive before anything is released",
         "a marker, a tick or a registry of either of the two",
     );
-    chain.end(ending, so(told, [judged.evidence()]))
+    chain.end(ending, so(sentence, [judged.evidence()]))
 }
 
 /// A PID that belongs to another process now.
@@ -150,7 +150,7 @@ pub(crate) fn recycled(scene: &Scene<'_>) -> Option<Story> {
     let evidence = Evidence::new("process", format!("{} {pid}", process.comm), format!("/proc/{pid}/stat"))
         .dated(started_at);
     chain.saw(started_at, format!("the kernel gave PID {pid} to {}", process.comm), [evidence]);
-    let told = format!(
+    let sentence = format!(
         "PID {pid} runs but is not the holder: {} and {} belong to a process that is gone",
         file_name(judged),
         session_name(judged)
@@ -160,7 +160,7 @@ pub(crate) fn recycled(scene: &Scene<'_>) -> Option<Story> {
         format!("release {}{}", file_name(judged), carried(judged)),
         format!("a start of PID {pid} that is the recorded one, or a write of the record after it"),
     );
-    chain.end(ending, so(told, &*judged.verdict.evidence))
+    chain.end(ending, so(sentence, &*judged.verdict.evidence))
 }
 
 /// A PID that is gone while the session lives elsewhere.
@@ -177,22 +177,22 @@ pub(crate) fn wrong_pid(scene: &Scene<'_>) -> Option<Story> {
     let mut markers = of_session.into_iter().flatten().filter(|other| other.record.pid() == Some(lives_in));
     let is_handed_on = markers.any(is_of_new_session)
         && window.started_at.is_some_and(|start| scene.facts.world.is_after(start, began_at(judged)));
-    let (cause, told) = if is_handed_on {
-        let told = format!(
+    let (cause, sentence) = if is_handed_on {
+        let sentence = format!(
             "PID {pid} was an earlier window's, and {} took over its session as if it were new",
             window_name(window)
         );
-        (Cause::DeadInheritance, told)
+        (Cause::DeadInheritance, sentence)
     } else if is_own || judged.verdict.state == VerdictState::Dead {
-        let told = format!(
+        let sentence = format!(
             "{} was resumed: PID {pid} is gone and {} continues it",
             session_name(judged),
             window_name(window)
         );
-        (Cause::ResumedSession, told)
+        (Cause::ResumedSession, sentence)
     } else {
-        let told = format!("PID {pid} was a short-lived helper of {}", window_name(window));
-        (Cause::PpidFallback, told)
+        let sentence = format!("PID {pid} was a short-lived helper of {}", window_name(window));
+        (Cause::PpidFallback, sentence)
     };
     let ending = Ending::new(
         cause,
@@ -203,7 +203,7 @@ pub(crate) fn wrong_pid(scene: &Scene<'_>) -> Option<Story> {
         },
         format!("PID {lives_in} gone, or its registry naming another session"),
     );
-    chain.end(ending, so(told, [window_evidence(window), judged.evidence()]))
+    chain.end(ending, so(sentence, [window_evidence(window), judged.evidence()]))
 }
 
 /// A record that stands for a session that cannot be identified.
@@ -217,13 +217,13 @@ pub(crate) fn unknown_session(scene: &Scene<'_>) -> Option<Story> {
         format!("{} was written for {title} without a usable session ID", file_name(judged)),
         [judged.evidence()],
     );
-    let told = format!("events looked up through {} are filed under no session", file_name(judged));
+    let sentence = format!("events looked up through {} are filed under no session", file_name(judged));
     let ending = Ending::new(
         Cause::UnknownId,
         "restart the session, which writes the ID; then park what was filed under it",
         format!("a session ID in {}", file_name(judged)),
     );
-    chain.end(ending, so(told, [judged.evidence()]))
+    chain.end(ending, so(sentence, [judged.evidence()]))
 }
 
 /// The machine-wide file that the next window adopts.
@@ -239,7 +239,8 @@ pub(crate) fn ambiguous(scene: &Scene<'_>) -> Option<Story> {
     } else {
         format!("the first of {} to look", listed(&heirs))
     };
-    let told = format!("{who} adopts {}, and with it another's {}", file_name(judged), judged.record.title);
+    let sentence =
+        format!("{who} adopts {}, and with it another's {}", file_name(judged), judged.record.title);
     let ending = Ending::new(
         Cause::GlobalLegacy,
         format!("park {} before another window starts", file_name(judged)),
@@ -247,5 +248,5 @@ pub(crate) fn ambiguous(scene: &Scene<'_>) -> Option<Story> {
     );
     let evidence: Vec<Evidence> =
         [judged.evidence()].into_iter().chain(all_windows(&scene.windows)).collect();
-    chain.end(ending, so(told, evidence))
+    chain.end(ending, so(sentence, evidence))
 }

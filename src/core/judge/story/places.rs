@@ -27,7 +27,7 @@ pub(crate) fn overwritten(scene: &Scene<'_>) -> Option<Story> {
         .filter(|window| window.key != kept.key)
         .map(|window| window_name(window))
         .collect();
-    let told = format!(
+    let sentence = format!(
         "the slot is named by the project alone, so {} overwrote it: events of {} go to that session",
         window_name(kept),
         listed(&others)
@@ -40,7 +40,7 @@ pub(crate) fn overwritten(scene: &Scene<'_>) -> Option<Story> {
             listed(&others)
         ),
     );
-    chain.end(ending, so(told, all_windows(&scene.windows)))
+    chain.end(ending, so(sentence, all_windows(&scene.windows)))
 }
 
 /// Two windows in one working tree; with the entire CLI, a commit can get the other's checkpoint.
@@ -62,19 +62,19 @@ pub(crate) fn same_worktree(scene: &Scene<'_>) -> Option<Story> {
         here.filter(|judged| judged.verdict.state != VerdictState::Dead).collect();
     sessions.iter().for_each(|judged| scene.tell_begin(&mut chain, judged));
     let names: Vec<String> = scene.windows.iter().map(|window| window_name(window)).collect();
-    let (cause, told) = if sessions.len() > 1 {
+    let (cause, sentence) = if sessions.len() > 1 {
         commits(&sessions)
     } else {
-        let told =
+        let sentence =
             format!("{} share one index and one head: what one stages, the other commits", listed(&names));
-        (Cause::SharedWorktree, told)
+        (Cause::SharedWorktree, sentence)
     };
     let ending = Ending::new(
         cause,
         format!("git worktree add for all but one of {}", listed(&names)),
         "the working directory of one of them in another tree",
     );
-    let story = chain.end(ending, so(told, all_windows(&scene.windows)))?;
+    let story = chain.end(ending, so(sentence, all_windows(&scene.windows)))?;
     Some(Story { yields: later(scene), ..story })
 }
 
@@ -91,7 +91,8 @@ pub(crate) fn same_folder(scene: &Scene<'_>) -> Option<Story> {
     let names: Vec<String> = scene.windows.iter().map(|window| window_name(window)).collect();
     let is_apart = scene.windows.iter().any(|window| nameless_folder(window, scene.facts).is_some());
     let apart = if is_apart { "nothing" } else { "no repository" };
-    let told = format!("{apart} keeps what {} write apart: the last one to save a file wins", listed(&names));
+    let sentence =
+        format!("{apart} keeps what {} write apart: the last one to save a file wins", listed(&names));
     let ending = Ending::new(
         Cause::SharedFolder,
         format!(
@@ -100,7 +101,7 @@ pub(crate) fn same_folder(scene: &Scene<'_>) -> Option<Story> {
         ),
         "the working directory of one of them in another folder",
     );
-    let story = chain.end(ending, so(told, all_windows(&scene.windows)))?;
+    let story = chain.end(ending, so(sentence, all_windows(&scene.windows)))?;
     Some(Story { yields: later(scene), ..story })
 }
 
@@ -119,8 +120,8 @@ fn commits(sessions: &[&JudgedRecord]) -> (Cause, String) {
             format!("checkpoint {id} was given to more than one session of this tree"),
         );
     }
-    let told = "entire finds the session of a commit by its tree, and several run in this one: a commit by one can become the other's checkpoint";
-    (Cause::SharedWorktree, told.to_owned())
+    let sentence = "entire finds the session of a commit by its tree, and several run in this one: a commit by one can become the other's checkpoint";
+    (Cause::SharedWorktree, sentence.to_owned())
 }
 
 /// Two records that touch the same files.
@@ -132,11 +133,11 @@ pub(crate) fn overlapping(scene: &Scene<'_>) -> Option<Story> {
         let says = format!(": {} touches {}", session_name(judged), listed(&files));
         scene.tell_write(&mut chain, judged, &says);
     }
-    let (cause, told) = if scene.records.iter().all(|judged| judged.record.format == Format::Entire) {
+    let (cause, sentence) = if scene.records.iter().all(|judged| judged.record.format == Format::Entire) {
         commits(&scene.records)
     } else {
-        let told = "both edit these files in one tree, and neither system knows of the other".to_owned();
-        (Cause::SharedWorktree, told)
+        let sentence = "both edit these files in one tree, and neither system knows of the other".to_owned();
+        (Cause::SharedWorktree, sentence)
     };
     let later = scene.records.last()?;
     let ending = Ending::new(
@@ -148,7 +149,7 @@ pub(crate) fn overlapping(scene: &Scene<'_>) -> Option<Story> {
         ),
         "one of the sessions ended, or its files committed: git status shows whose changes are left",
     );
-    chain.end(ending, so(told, all_evidence(&scene.records)))
+    chain.end(ending, so(sentence, all_evidence(&scene.records)))
 }
 
 /// Two live holders of one resource.
@@ -171,7 +172,7 @@ pub(crate) fn contested(scene: &Scene<'_>) -> Option<Story> {
         );
     }
     let first = scene.records.iter().min_by_key(|judged| since(judged))?;
-    let told = format!(
+    let sentence = format!(
         "the later claim was written while {} still held {what}: it had not been released",
         scene.who(first)
     );
@@ -185,7 +186,7 @@ pub(crate) fn contested(scene: &Scene<'_>) -> Option<Story> {
         |judged: &JudgedRecord| claim(judged).map_or_else(|| judged.key.clone(), |claim| claim.key.clone());
     let later = scene.records.iter().filter(|judged| judged.key != first.key);
     let yields = later.map(|judged| key(judged)).collect();
-    let story = chain.end(ending, so(told, all_evidence(&scene.records)))?;
+    let story = chain.end(ending, so(sentence, all_evidence(&scene.records)))?;
     Some(Story { yields, ..story })
 }
 
@@ -203,11 +204,11 @@ pub(crate) fn shared_branch(scene: &Scene<'_>) -> Option<Story> {
             [Evidence::new("branch", branch.clone(), source)],
         );
     }
-    let told = format!("git moves {branch} when either commits; the other's tree stays where it was");
+    let sentence = format!("git moves {branch} when either commits; the other's tree stays where it was");
     let ending = Ending::new(
         Cause::DoubleClaim,
         format!("git switch -c <name> in all trees of {branch} but one"),
         "another branch at the head of one of the trees",
     );
-    chain.end(ending, so(told, all_windows(&scene.windows)))
+    chain.end(ending, so(sentence, all_windows(&scene.windows)))
 }

@@ -22,12 +22,13 @@ pub(crate) fn contested(scene: &Scene<'_>) -> Option<Story> {
     );
     let refused: Vec<_> = could_not(&wanted).into_iter().collect();
     chain.saw(wanted.taken.at, format!("a command of {by} could not listen on port {port}"), refused);
-    let told = format!("one port has one listener: {by} has to wait for {holder}, or to take another port");
+    let sentence =
+        format!("one port has one listener: {by} has to wait for {holder}, or to take another port");
     let ending = Ending::new(
         Cause::PortTaken,
         format!("give {by} another port, or end {} (PID {}) in {holder}", listener.comm, listener.id.pid),
         format!("no process listens on port {port} any more"),
     );
-    let story = chain.end(ending, so(told, all_windows(&scene.windows)))?;
+    let story = chain.end(ending, so(sentence, all_windows(&scene.windows)))?;
     Some(Story { yields: vec![wanted.by.key.clone()], ..story })
 }

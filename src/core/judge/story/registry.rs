@@ -22,9 +22,9 @@ pub(crate) fn swept(scene: &Scene<'_>) -> Option<Story> {
         [_] => ("its entry has", "it"),
         _ => ("their entries have", "they"),
     };
-    let told = format!("{first} gone, and {who} still run{}", if names.len() == 1 { "s" } else { "" });
-    chain.saw(Some(now), told, all_windows(&scene.windows));
-    let told = match left.is_empty() {
+    let sentence = format!("{first} gone, and {who} still run{}", if names.len() == 1 { "s" } else { "" });
+    chain.saw(Some(now), sentence, all_windows(&scene.windows));
+    let sentence = match left.is_empty() {
         true => {
             "all entries disappeared at once: a program that sees none of these processes removed them, such as \
                  a container that shares the folder"
@@ -44,5 +44,5 @@ pub(crate) fn swept(scene: &Scene<'_>) -> Option<Story> {
         "an entry of the window's PID in sessions/: then it is registered after all",
     );
     let evidence: Vec<Evidence> = left.into_iter().chain(all_windows(&scene.windows)).collect();
-    chain.end(ending, so(told, evidence))
+    chain.end(ending, so(sentence, evidence))
 }

@@ -65,8 +65,8 @@ impl<'a> Scene<'a> {
     pub(crate) fn tell_start(&self, chain: &mut Chain, window: &WindowView) {
         let with = self.argument(window, &["--resume", "-r", "--session-id", "--continue", "-c"]);
         let with = with.map_or_else(String::new, |argument| format!(", with {argument}"));
-        let told = format!("{} started{with}", window_name(window));
-        chain.saw(window.started_at, told, [window_evidence(window)]);
+        let sentence = format!("{} started{with}", window_name(window));
+        chain.saw(window.started_at, sentence, [window_evidence(window)]);
     }
 
     pub(crate) fn tell_starts(&self, chain: &mut Chain) {
@@ -82,8 +82,8 @@ impl<'a> Scene<'a> {
 
     /// Describes the last write of a record.
     pub(crate) fn tell_write(&self, chain: &mut Chain, judged: &JudgedRecord, says: &str) {
-        let told = format!("{} was last written{says}", file_name(judged));
-        chain.saw(Some(judged.record.written_at), told, [judged.evidence()]);
+        let sentence = format!("{} was last written{says}", file_name(judged));
+        chain.saw(Some(judged.record.written_at), sentence, [judged.evidence()]);
     }
 
     /// Describes the end of a dead record's process: its last sign of life, and that it is gone.
@@ -109,11 +109,11 @@ impl<'a> Scene<'a> {
         // The process that has the number now cannot have come before the other went.
         let heir_at = self.process(pid).and_then(|heir| self.facts.world.started_at(heir));
         let sign_at = heir_at.map_or(sign_at, |heir_at| sign_at.max(judged.record.written_at).min(heir_at));
-        let told = format!(
+        let sentence = format!(
             "the recorded process, PID {pid}, ended after this last sign of it ({})",
             judged.verdict.reason.name()
         );
-        chain.concluded(Some(sign_at), told, &*judged.verdict.evidence);
+        chain.concluded(Some(sign_at), sentence, &*judged.verdict.evidence);
     }
 }
 

@@ -15,18 +15,18 @@ pub(crate) fn stray(scene: &Scene<'_>) -> Option<Story> {
     if let Some(by) = stray.started_by {
         let source = format!("/proc/{}/cmdline", by.id.pid);
         let evidence = Evidence::new("process", format!("{} {}", by.comm, by.id.pid), source);
-        let told = format!("Obra (PID {}) started, and has {} open", by.id.pid, stray.database.name);
-        chain.saw(world.started_at(by), told, [evidence]);
+        let sentence = format!("Obra (PID {}) started, and has {} open", by.id.pid, stray.database.name);
+        chain.saw(world.started_at(by), sentence, [evidence]);
     }
     scene.tell_start(&mut chain, window);
-    let (told, advice) = match stray.row {
+    let (sentence, advice) = match stray.row {
         Some(row) => {
-            let told = format!("Obra ended session {}: its row stands as {}", row.id, row.status);
-            chain.saw(row.ended_at, told, stray.evidence());
-            let told = format!(
+            let sentence = format!("Obra ended session {}: its row stands as {}", row.id, row.status);
+            chain.saw(row.ended_at, sentence, stray.evidence());
+            let sentence = format!(
                 "{name} has outlived the row of its session: anything it still does is filed under a finished one"
             );
-            (told, format!("let {name} end, or close it, before its task is started again"))
+            (sentence, format!("let {name} end, or close it, before its task is started again"))
         }
         None => {
             chain.saw(
@@ -34,15 +34,15 @@ pub(crate) fn stray(scene: &Scene<'_>) -> Option<Story> {
                 format!("{} has no row of session {}", stray.database.name, stray.session),
                 stray.evidence(),
             );
-            let told =
+            let sentence =
                 format!("{name} was given an ID that was never stored, so that no row can be updated by it");
             (
-                told,
+                sentence,
                 "end the run, and restart it once Obra stores the ID before it starts its agent".to_owned(),
             )
         }
     };
     let would_change = format!("an open row of session {} in {}", stray.session, stray.database.name);
     let ending = Ending::new(Cause::StrayId, advice, would_change);
-    chain.end(ending, so(told, [window_evidence(window)]))
+    chain.end(ending, so(sentence, [window_evidence(window)]))
 }

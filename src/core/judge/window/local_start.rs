@@ -38,8 +38,8 @@ pub fn settle(snapshot: &mut Snapshot) {
         return;
     }
     for record in records {
-        let told = record.holder.as_ref().filter(|holder| holder.local_start().is_some());
-        let Some(holder) = told else { continue };
+        let holder_with_start = record.holder.as_ref().filter(|holder| holder.local_start().is_some());
+        let Some(holder) = holder_with_start else { continue };
         let start = start_of(holder, (processes, seen_agents), host);
         if holder.start_ticks != start
             && let Some(holder) = Arc::make_mut(record).holder.as_mut()
@@ -50,8 +50,8 @@ pub fn settle(snapshot: &mut Snapshot) {
 }
 
 fn start_of(holder: &Holder, (table, seen): (&ProcessTable, &[SeenAgent]), host: &Host) -> Option<u64> {
-    let (told, pid) = (holder.local_start()?, holder.pid.as_ref()?.valid()?);
-    let compared = |start: u64| compare(told, &host.zone, host.wall_clock(start)?);
+    let (stated, pid) = (holder.local_start()?, holder.pid.as_ref()?.valid()?);
+    let compared = |start: u64| compare(stated, &host.zone, host.wall_clock(start)?);
     let seen = || {
         let mut starts = seen.iter().filter(|agent| agent.id.pid == pid).map(|agent| agent.id.start_ticks);
         starts.find(|start| compared(*start) == Some(Match::Same))
@@ -61,15 +61,15 @@ fn start_of(holder: &Holder, (table, seen): (&ProcessTable, &[SeenAgent]), host:
         Match::Same => Some(process.id.start_ticks),
         Match::Perhaps => None,
         Match::Other => seen().or_else(|| {
-            let at = told.to_zoned(host.zone.clone()).ok()?.timestamp();
+            let at = stated.to_zoned(host.zone.clone()).ok()?.timestamp();
             u64::try_from(at.as_microsecond()).ok()
         }),
     }
 }
 
 /// Compares local time with a start; `None` for a time outside every calendar.
-fn compare(told: DateTime, zone: &TimeZone, start: Timestamp) -> Option<Match> {
-    let ambiguous = zone.to_ambiguous_zoned(told);
+fn compare(stated: DateTime, zone: &TimeZone, start: Timestamp) -> Option<Match> {
+    let ambiguous = zone.to_ambiguous_zoned(stated);
     // One of two, if the clock was set back an hour.
     let moments = [ambiguous.clone().earlier().ok()?, ambiguous.later().ok()?];
     let apart = |moment: Timestamp| (start.as_second() - moment.as_second()).abs();

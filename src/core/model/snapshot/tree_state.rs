@@ -46,7 +46,7 @@ impl TreeState {
         if let Some(why) = &self.unasked {
             return vec![format!("git was not asked: {why}")];
         }
-        let or = |told: Option<bool>, yes: &str, unknown: &str| match told {
+        let or = |fact: Option<bool>, yes: &str, unknown: &str| match fact {
             Some(true) => Some(yes.to_owned()),
             Some(false) => None,
             None => Some(unknown.to_owned()),

@@ -23,8 +23,8 @@ pub(crate) struct Watcher(RecommendedWatcher);
 impl Watcher {
     /// Prepares to watch; the failure is text.
     pub(crate) fn new(interests: Interests, notice: Notice) -> Result<Self, String> {
-        let told = Arc::clone(&interests);
-        let watcher = notify::recommended_watcher(move |event| forward(event, &lock(&told), &notice));
+        let shared = Arc::clone(&interests);
+        let watcher = notify::recommended_watcher(move |event| forward(event, &lock(&shared), &notice));
         watcher.map(Self).map_err(|error| words(&error))
     }
 

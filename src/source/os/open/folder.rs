@@ -143,7 +143,7 @@ impl Folder {
     /// Returns whether [`Folder::id`] lasts: overlayfs may report another number for the same folder later
     /// (Documentation/filesystems/overlayfs.rst, "Inode properties").
     pub(crate) fn has_lasting_id(&self) -> bool {
-        fstatfs(&self.fd).is_ok_and(|told| !medium::is_stacked(&told))
+        fstatfs(&self.fd).is_ok_and(|stats| !medium::is_stacked(&stats))
     }
 
     /// Lists every name that `matters` accepts, sorted.

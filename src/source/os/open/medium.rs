@@ -20,7 +20,7 @@ impl Media {
     pub(crate) fn medium(&mut self, folder: impl AsFd + Copy, id: FolderId) -> Medium {
         let mount = mount_of(folder, OsStr::new(""));
         *self.known.entry((mount, id.dev)).or_insert_with(|| {
-            let sort = fstatfs(folder).map_or(Medium::Unknown, |told| sort_of(&told));
+            let sort = fstatfs(folder).map_or(Medium::Unknown, |stats| sort_of(&stats));
             with_owners(sort, mount)
         })
     }
@@ -44,9 +44,9 @@ impl Media {
 
 /// Returns the kind of file system of the file at a path.
 pub(crate) fn medium_at(path: &Path) -> Medium {
-    let Ok(told) = statfs(path) else { return Medium::Unknown };
+    let Ok(stats) = statfs(path) else { return Medium::Unknown };
     // Whether its mount maps owners is not determined.
-    match sort_of(&told) {
+    match sort_of(&stats) {
         Medium::Local => Medium::Mapped,
         other @ (Medium::Mapped | Medium::Shared | Medium::Unknown) => other,
     }
@@ -129,14 +129,14 @@ mod linux {
     }
 
     /// Returns whether a file system shows files of other file systems.
-    pub(crate) fn is_stacked(told: &StatFs) -> bool {
-        STACKED.contains(&number(told.f_type))
+    pub(crate) fn is_stacked(stats: &StatFs) -> bool {
+        STACKED.contains(&number(stats.f_type))
     }
 
     /// Returns whether device and inode distinguish an open folder from all others in every namespace: stacked file
     /// systems, networks and programs may show one folder under several.
     pub(crate) fn has_certain_id(folder: impl AsFd) -> bool {
-        fstatfs(folder).is_ok_and(|told| sort_of(&told) == Medium::Local && !is_stacked(&told))
+        fstatfs(folder).is_ok_and(|stats| sort_of(&stats) == Medium::Local && !is_stacked(&stats))
     }
 
     fn sort(magic: u64) -> Medium {
@@ -163,8 +163,8 @@ mod linux {
     /// Kernels before 5.8 do not report it, and have no ID-mapped mounts (5.12).
     pub(crate) fn mount_of(folder: impl AsFd, name: &OsStr) -> Option<u64> {
         let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::EMPTY_PATH;
-        let told = statx(folder, name, flags, StatxFlags::MNT_ID).ok()?;
-        StatxFlags::from_bits_retain(told.stx_mask).contains(StatxFlags::MNT_ID).then_some(told.stx_mnt_id)
+        let stats = statx(folder, name, flags, StatxFlags::MNT_ID).ok()?;
+        StatxFlags::from_bits_retain(stats.stx_mask).contains(StatxFlags::MNT_ID).then_some(stats.stx_mnt_id)
     }
 
     /// Returns the line of a mount (proc_pid_mountinfo(5)), by its ID: the lines are not in the order in which mounts

@@ -123,7 +123,7 @@ impl AskedLines {
     }
 
     /// Adds what was written for a session, from its own ledger.
-    pub(super) fn told_by(&self, text: &[u8], told: &mut OwnLines) {
+    pub(super) fn read_own(&self, text: &[u8], own: &mut OwnLines) {
         let is_asked = |line: &&[u8]| match self {
             Self::Naming(files) if line.starts_with(EDITED) => {
                 files.iter().any(|file| file.place(line).is_some())
@@ -133,13 +133,13 @@ impl AskedLines {
         };
         for line in text.lines().filter(is_asked).filter_map(parse) {
             match line {
-                LedgerLine::Briefed(brief) => told.briefed = Some(brief.digest),
-                LedgerLine::HeldUp(held_up) => told.held_up.push(held_up),
-                LedgerLine::Met(met) => drop(told.met.insert(met.path.raw().to_owned(), met)),
+                LedgerLine::Briefed(brief) => own.briefed = Some(brief.digest),
+                LedgerLine::HeldUp(held_up) => own.held_up.push(held_up),
+                LedgerLine::Met(met) => drop(own.met.insert(met.path.raw().to_owned(), met)),
                 LedgerLine::Edited(FileMoment { path, at, .. }) => {
-                    told.met.remove(path.raw());
+                    own.met.remove(path.raw());
                     // The last line written, whatever the clock was set to since.
-                    told.edited.insert(path.raw().to_owned(), at);
+                    own.edited.insert(path.raw().to_owned(), at);
                 }
                 LedgerLine::Holder(_)
                 | LedgerLine::Settled(_)
@@ -285,7 +285,7 @@ mod tests {
         ]);
         let told = |asked: &AskedLines| {
             let mut told = OwnLines::default();
-            asked.told_by(&text, &mut told);
+            asked.read_own(&text, &mut told);
             (told.held_up.len(), told.met.len(), told.edited.into_iter().collect::<Vec<_>>())
         };
         assert_eq!(told(&AskedLines::naming(&["/w/a".to_owned()])), (1, 0, vec![("/w/a".to_owned(), at(3))]));

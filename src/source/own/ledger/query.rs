@@ -40,7 +40,7 @@ const SEEN_FOR: SignedDuration = SignedDuration::from_secs(30);
 pub(crate) struct LedgerView {
     pub(crate) others: Vec<Other>,
     /// What was written for the asking session itself.
-    pub(crate) told: OwnLines,
+    pub(crate) own_lines: OwnLines,
     /// What the sessions above and below it have edited of the files asked about, and what it has edited itself.
     pub(crate) by_kin: Vec<String>,
     pub(crate) by_oneself: Vec<String>,
@@ -179,12 +179,12 @@ impl Query<'_> {
     /// written.
     fn by_session(&self, ledgers: Vec<Ledger>, lines: &AskedLines, found: &mut LedgerView) -> Vec<Session> {
         let tells = ledgers.iter().filter(|ledger| !ledger.edits.is_empty() || !ledger.holds.is_empty());
-        let telling: HashSet<Untrusted> = tells.map(|ledger| ledger.holder.session.clone()).collect();
+        let sessions: HashSet<Untrusted> = tells.map(|ledger| ledger.holder.session.clone()).collect();
         let mut others: Vec<Session> = Vec::new();
         let mut own_texts = Vec::new();
         for Ledger { holder, edits, holds, own_text, is_seen } in ledgers {
             let is_own = own_text.is_some();
-            if !is_own && !telling.contains(&holder.session) {
+            if !is_own && !sessions.contains(&holder.session) {
                 continue;
             }
             let is_kin = is_kin(&holder, self.own, &self.here.processes);
@@ -196,7 +196,7 @@ impl Query<'_> {
                 let is_this_process = holder.process == self.own.process;
                 own_texts.push((is_this_process, text));
                 if is_this_process && !is_seen {
-                    found.told.holds = holds;
+                    found.own_lines.holds = holds;
                 }
             } else if !is_kin {
                 self.add(&mut others, (holder, edits, holds));
@@ -204,8 +204,9 @@ impl Query<'_> {
         }
         // What was written for this very process counts before what was written for an earlier process of the session.
         own_texts.sort_by_key(|(is_this_process, _)| *is_this_process);
-        found.told.by_others_only = own_texts.last().is_some_and(|(is_this_process, _)| !is_this_process);
-        own_texts.iter().for_each(|(_, text)| lines.told_by(text, &mut found.told));
+        found.own_lines.by_others_only =
+            own_texts.last().is_some_and(|(is_this_process, _)| !is_this_process);
+        own_texts.iter().for_each(|(_, text)| lines.read_own(text, &mut found.own_lines));
         others
     }
 

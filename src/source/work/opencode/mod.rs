@@ -208,17 +208,17 @@ fn work(
     (path, files): (&Path, Files),
 ) -> Result<Option<Work>, ReadError> {
     let session = Session { database, id };
-    let Some(told) = session.session_rows()? else { return Ok(None) };
+    let Some(rows) = session.session_rows()? else { return Ok(None) };
     let mut work = Work {
         format: Format::OpenCode,
         session: id.clone(),
         path: path.to_path_buf().into(),
         medium: medium_at(path),
-        written_at: told.written_at.unwrap_or_else(|| files.touched_at()),
-        doing: told.doing,
+        written_at: rows.written_at.unwrap_or_else(|| files.touched_at()),
+        doing: rows.doing,
         agents: Vec::new(),
         warnings: Vec::new(),
-        skipped: told.skipped,
+        skipped: rows.skipped,
     };
     let (agents, more) = session.agents(since)?;
     join(&mut work, agents);

@@ -119,9 +119,9 @@ impl Roster {
         }
         for (host, _) in of {
             let Some(known) = self.hosts.get_mut(host) else { continue };
-            let told = by_host.remove(host.as_str()).unwrap_or_default();
+            let host_rows = by_host.remove(host.as_str()).unwrap_or_default();
             // The rows of one host must not affect the others, even if they trigger a bug in the reader.
-            if catch_unwind(AssertUnwindSafe(|| known.read(&told))).is_err() {
+            if catch_unwind(AssertUnwindSafe(|| known.read(&host_rows))).is_err() {
                 known.forget();
             }
         }
@@ -252,8 +252,8 @@ impl HostState {
         let line = look_line(look.as_deref(), has_look, order);
         let decoder = anew.as_mut().unwrap_or(&mut self.decoder);
         let mut parts = rows.iter().filter(|row| ![LOOK, ORDER].contains(&row.kind));
-        let told = parts.try_for_each(|row| decoder.receive_part(row.id(), row.payload));
-        let heard = told.and_then(|()| decoder.receive(line.as_bytes()));
+        let received = parts.try_for_each(|row| decoder.receive_part(row.id(), row.payload));
+        let heard = received.and_then(|()| decoder.receive(line.as_bytes()));
         self.words_left = decoder.words_left();
         let why = match heard {
             Ok(Message::Look) => None,
@@ -373,16 +373,16 @@ impl HostState {
 }
 
 /// Returns the line that commits the rows: as the witness sent it, or its last one without news.
-fn look_line(told: Option<&str>, has_look: bool, order: Option<&str>) -> String {
+fn look_line(taken_at: Option<&str>, has_look: bool, order: Option<&str>) -> String {
     #[derive(Deserialize)]
     struct At {
         at: Timestamp,
     }
     let order = order.map(|order| format!(r#","order":{order}"#)).unwrap_or_default();
-    let at = told
+    let at = taken_at
         .and_then(|look| serde_json::from_str::<At>(look).ok())
         .map_or(Timestamp::UNIX_EPOCH, |look| look.at);
-    let body = told.filter(|_| has_look).and_then(|look| look.strip_suffix('}'));
+    let body = taken_at.filter(|_| has_look).and_then(|look| look.strip_suffix('}'));
     match body {
         Some(body) => format!(r#"{{"look":{body}{order}}}}}"#),
         None => format!(r#"{{"look":{{"at":"{at}"{order}}}}}"#),

@@ -23,7 +23,7 @@ pub(super) fn adopted(sites: &Sites<'_>, found: &mut Findings) {
         let session = placed.window.session_id.as_ref();
         session.and_then(|session| running.get_mut(session)).into_iter().for_each(|all| all.push(placed));
     }
-    let told = adoptions.iter().filter_map(|(claim, site)| {
+    let findings = adoptions.iter().filter_map(|(claim, site)| {
         let windows = running.get(&claim.resource.id)?;
         // If it runs in both places, that is the finding.
         let is_elsewhere = windows.iter().all(|placed| !placed.site.is(*site));
@@ -37,7 +37,7 @@ pub(super) fn adopted(sites: &Sites<'_>, found: &mut Findings) {
         }
         finding(claim, *site, holder)
     });
-    found.findings.extend(told);
+    found.findings.extend(findings);
 }
 
 fn finding(claim: &ClaimView, site: Site<'_>, holder: &PlacedWindow<'_>) -> Option<Finding> {
@@ -54,19 +54,19 @@ fn finding(claim: &ClaimView, site: Site<'_>, holder: &PlacedWindow<'_>) -> Opti
     let mut chain = Chain::default();
     holder.tell_start(&mut chain);
     let at = claim.since.map(|at| site.here(at));
-    let told = format!(
+    let sentence = format!(
         "{folder} asked to adopt session {session}, says {} {}",
         file_name(&claim.record),
         site.suffix()
     );
-    chain.saw(at, told, [site.evidence(&claim.record)]);
+    chain.saw(at, sentence, [site.evidence(&claim.record)]);
     let ending = Ending::new(
         Cause::DoubleClaim,
         format!("end {} before {folder} {} continues it", holder.name(), site.suffix()),
         "the adoption dropped (it lasts 1 h), or the window gone",
     );
-    let told = format!("it was adopted {} while {} still ran it", site.suffix(), holder.name());
-    let story = chain.end(ending, so(told, [holder.evidence()]))?;
+    let sentence = format!("it was adopted {} while {} still ran it", site.suffix(), holder.name());
+    let story = chain.end(ending, so(sentence, [holder.evidence()]))?;
     finding.story = Some(Box::new(Story { yields: vec![claim.key.clone()], ..story }));
     Some(finding)
 }

@@ -102,12 +102,12 @@ fn story(item: &Resource, held: &[LivingClaim<'_>]) -> Option<Story> {
     for LivingClaim { claim, holder } in held {
         holder.tell_start(&mut chain);
         let says = holder.site.file(&claim.record);
-        let told = format!("{} claimed {what}, says {says}", session_name(&claim.record));
+        let sentence = format!("{} claimed {what}, says {says}", session_name(&claim.record));
         let at = LivingClaim { claim, holder: *holder }.since();
-        chain.saw(Some(at), told, [holder.site.evidence(&claim.record)]);
+        chain.saw(Some(at), sentence, [holder.site.evidence(&claim.record)]);
     }
     let name = format!("{} {}", session_name(&first.claim.record), first.holder.site.suffix());
-    let told =
+    let sentence =
         format!("the later claim was written while {name} still held {what}: it had not been released");
     let ending = Ending::new(
         Cause::DoubleClaim,
@@ -115,6 +115,6 @@ fn story(item: &Resource, held: &[LivingClaim<'_>]) -> Option<Story> {
         "a release by one of them, or a surface (the database) that names one holder",
     );
     let evidence: Vec<Evidence> = held.iter().take(EVIDENCE).map(|one| one.holder.evidence()).collect();
-    let story = chain.end(ending, so(told, evidence))?;
+    let story = chain.end(ending, so(sentence, evidence))?;
     Some(Story { yields: later.iter().map(|one| one.claim.key.clone()).collect(), ..story })
 }

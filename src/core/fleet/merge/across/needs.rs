@@ -14,11 +14,11 @@ pub(super) fn needs(findings: &[Finding], sites: &Sites<'_>) -> Vec<Need> {
         windows.sort_unstable();
         between.entry(windows).or_default().push(finding);
     }
-    let told = between.into_values().filter_map(|mut findings| {
+    let merged = between.into_values().filter_map(|mut findings| {
         findings.sort_by_key(|finding| harm(finding.code));
         need(&findings, sites)
     });
-    told.collect()
+    merged.collect()
 }
 
 fn need(findings: &[&Finding], sites: &Sites<'_>) -> Option<Need> {

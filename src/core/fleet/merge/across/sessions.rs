@@ -64,8 +64,8 @@ fn story<'a>(session: &Untrusted, windows: &[PlacedWindow<'a>], sites: &Sites<'a
         placed.tell_start(&mut chain);
         if let Some(judged) = placed.record(sites) {
             let (at, file) = (placed.site.here(judged.written_at), placed.site.file(judged));
-            let told = format!("{file} was last written, naming session {session}");
-            chain.saw(Some(at), told, [placed.site.evidence(judged)]);
+            let sentence = format!("{file} was last written, naming session {session}");
+            chain.saw(Some(at), sentence, [placed.site.evidence(judged)]);
         }
     }
     let processes: Vec<String> = windows.iter().map(PlacedWindow::process).collect();
@@ -78,11 +78,11 @@ fn story<'a>(session: &Untrusted, windows: &[PlacedWindow<'a>], sites: &Sites<'a
         format!("all but one of {} gone: then only that one runs the session", listed(&processes)),
     );
     let evidence: Vec<Evidence> = windows.iter().take(EVIDENCE).map(PlacedWindow::evidence).collect();
-    let told = match is_dated {
+    let sentence = match is_dated {
         true => format!("{} resumed session {session} while {} still ran it", last.name(), first.name()),
         false => format!("session {session} was resumed on one machine while it ran on another"),
     };
-    let story = chain.end(ending, so(told, evidence))?;
+    let story = chain.end(ending, so(sentence, evidence))?;
     let yields = if is_dated { vec![last.window.key.clone()] } else { Vec::new() };
     Some(Story { yields, ..story })
 }

@@ -40,12 +40,12 @@ impl<'a> Sites<'a> {
             pid_namespace: report.host.pid_namespace,
             ahead: SignedDuration::ZERO,
         };
-        let live = machines.iter().filter(|told| told.view.state.is_heard());
-        let there = live.map(|told| Site {
-            name: Some(&told.view.name),
-            boot: told.hello.as_ref().and_then(|hello| hello.boot.as_deref()),
-            pid_namespace: told.hello.as_ref().and_then(|hello| hello.pid_namespace),
-            ahead: SignedDuration::from_secs(told.view.clock_ahead_seconds),
+        let live = machines.iter().filter(|machine| machine.view.state.is_heard());
+        let there = live.map(|machine| Site {
+            name: Some(&machine.view.name),
+            boot: machine.hello.as_ref().and_then(|hello| hello.boot.as_deref()),
+            pid_namespace: machine.hello.as_ref().and_then(|hello| hello.pid_namespace),
+            ahead: SignedDuration::from_secs(machine.view.clock_ahead_seconds),
         });
         Self {
             report,
@@ -115,12 +115,12 @@ impl<'a> Site<'a> {
 
     /// Returns the evidence of one of its records, with its machine.
     pub(super) fn evidence(self, judged: &JudgedRecord) -> Evidence {
-        let told = &judged.evidence;
+        let own = &judged.evidence;
         let source = match self.name {
-            Some(name) => format!("{} on {name}", told.source.raw()),
-            None => told.source.raw().to_owned(),
+            Some(name) => format!("{} on {name}", own.source.raw()),
+            None => own.source.raw().to_owned(),
         };
-        Evidence::new(told.fact.clone(), told.value.clone(), source).dated(told.at.map(|at| self.here(at)))
+        Evidence::new(own.fact.clone(), own.value.clone(), source).dated(own.at.map(|at| self.here(at)))
     }
 
     /// Returns the name of a record's file with its machine.

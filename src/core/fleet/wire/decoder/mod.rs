@@ -94,7 +94,7 @@ pub struct Decoder {
     report: Option<Arc<Report>>,
     /// A look that is complete but not yet built: when it finished, and the windows that have ended since the last
     /// one.
-    told: Option<(Timestamp, Vec<EndedWindow>)>,
+    ended: Option<(Timestamp, Vec<EndedWindow>)>,
     is_on_demand: bool,
     answer: Option<Answer>,
     /// The texts of a look that is not finished yet.
@@ -131,7 +131,7 @@ impl Decoder {
             words_left,
             not_understood: 0,
             report: None,
-            told: None,
+            ended: None,
             is_on_demand: false,
             answer: None,
             texts: Texts::default(),
@@ -335,9 +335,9 @@ impl Decoder {
         }
     }
 
-    fn stage(&mut self, id: PartId, told: Option<SizedPart>) -> Result<(), StreamError> {
-        self.spend(id.id.len() + told.as_ref().map_or(0, |(_, bytes)| *bytes))?;
-        self.staged.push((id, told));
+    fn stage(&mut self, id: PartId, part: Option<SizedPart>) -> Result<(), StreamError> {
+        self.spend(id.id.len() + part.as_ref().map_or(0, |(_, bytes)| *bytes))?;
+        self.staged.push((id, part));
         if self.staged.len() + self.parts.len() > 2 * MOST_PARTS {
             return Err(StreamError::TooMuch("50,000 things"));
         }
@@ -347,17 +347,17 @@ impl Decoder {
     /// Applies the first look: a map that is built at once has no gaps, and one that grows is half empty.
     fn begin(&mut self, staged: Vec<(PartId, Option<SizedPart>)>) {
         let last: BTreeMap<PartId, Option<SizedPart>> = staged.into_iter().collect();
-        self.parts = last.into_iter().filter_map(|(id, told)| Some((id, told?))).collect();
+        self.parts = last.into_iter().filter_map(|(id, part)| Some((id, part?))).collect();
         self.bytes = self.parts.iter().map(|(id, (_, bytes))| id.id.len() + bytes).sum();
     }
 
     fn change(&mut self, staged: Vec<(PartId, Option<SizedPart>)>) {
-        for (id, told) in staged {
+        for (id, part) in staged {
             let name = id.id.len();
-            let before = match told {
-                Some(told) => {
-                    self.bytes += name + told.1;
-                    self.parts.insert(id, told)
+            let before = match part {
+                Some(part) => {
+                    self.bytes += name + part.1;
+                    self.parts.insert(id, part)
                 }
                 None => self.parts.remove(&id),
             };
@@ -383,7 +383,7 @@ impl Decoder {
         let ended = looked.ended.into_iter().filter(|ended| is_derived(&ended.window));
         let ended =
             ended.map(|ended| EndedWindow { window: ended.window.on_machine(&self.machine), ..ended });
-        let (at, all) = self.told.get_or_insert_default();
+        let (at, all) = self.ended.get_or_insert_default();
         *at = looked.at;
         all.extend(ended);
         if !self.is_on_demand {
@@ -394,7 +394,7 @@ impl Decoder {
 
     /// Builds a report from what was completed since the last one.
     pub(crate) fn put_together(&mut self) {
-        if let Some((taken_at, ended)) = self.told.take() {
+        if let Some((taken_at, ended)) = self.ended.take() {
             self.report = Some(Arc::new(self.report_of(taken_at, ended)));
         }
     }

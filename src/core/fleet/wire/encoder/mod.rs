@@ -25,7 +25,7 @@ const MEMORY_STEP: u64 = 8;
 /// Encodes looks and remembers what it has sent.
 #[derive(Default)]
 pub struct Encoder {
-    said: HashMap<PartId, SentPart>,
+    sent: HashMap<PartId, SentPart>,
     order: Vec<PartId>,
     records: HashMap<Key, Arc<RecordView>>,
     looks: u64,
@@ -196,8 +196,8 @@ impl Look<'_> {
     fn source(&mut self, source: &SourceHealth) -> serde_json::Result<()> {
         let id = PartId { kind: PartKind::Source, id: source.id.as_str().into() };
         let text = RawValue::from_string(json::to_line(source)?)?;
-        let said = self.encoder.said.get(&id).map(|said| said.text.get());
-        if said.is_some_and(|said| said != text.get() && without_digits(said) == without_digits(text.get())) {
+        let sent = self.encoder.sent.get(&id).map(|sent| sent.text.get());
+        if sent.is_some_and(|sent| sent != text.get() && without_digits(sent) == without_digits(text.get())) {
             self.seen.insert(id.clone());
             self.counts.push((id, text));
             return Ok(());
@@ -218,7 +218,7 @@ impl Look<'_> {
             id.id.push('+');
         }
         let text = RawValue::from_string(json::to_line(part)?)?;
-        let is_new = self.encoder.said.get(&id).is_none_or(|said| said.text.get() != text.get());
+        let is_new = self.encoder.sent.get(&id).is_none_or(|sent| sent.text.get() != text.get());
         self.say_text(id, text, Cost::default(), is_new)
     }
 
@@ -237,15 +237,18 @@ impl Look<'_> {
         let id = PartId { kind: PartKind::Window, id: name(&window.key) };
         let cost = Cost::of(window);
         self.order.push(id.clone());
-        let said = self.encoder.said.get(&id);
+        let last_sent = self.encoder.sent.get(&id);
         // The resource use is repeated as last sent if it is close enough, so that it makes no difference.
-        let near = said.map(|said| said.cost).filter(|said| said.is_near(cost)).unwrap_or(cost);
+        let near = last_sent
+            .map(|last_sent| last_sent.cost)
+            .filter(|last_sent| last_sent.is_near(cost))
+            .unwrap_or(cost);
         let cpu_percent = window.cpu_percent.map(|_| near.cpu);
         let memory_bytes = window.memory_bytes.map(|_| near.memory);
-        let mut told = window.clone();
-        (told.cpu_percent, told.memory_bytes) = (cpu_percent, memory_bytes);
-        let text = json::to_line(&told)?;
-        let is_new = said.is_none_or(|said| said.text.get() != text);
+        let mut sent = window.clone();
+        (sent.cpu_percent, sent.memory_bytes) = (cpu_percent, memory_bytes);
+        let text = json::to_line(&sent)?;
+        let is_new = last_sent.is_none_or(|last_sent| last_sent.text.get() != text);
         self.say_text(id, RawValue::from_string(text)?, near, is_new)
     }
 
@@ -259,7 +262,7 @@ impl Look<'_> {
         if is_new {
             let part = RawPart { kind: id.kind, id: id.id.clone(), is: &text };
             self.lines.push_str(&line(&Line { part: Some(part), ..Line::default() })?);
-            self.encoder.said.insert(id.clone(), SentPart { text, cost });
+            self.encoder.sent.insert(id.clone(), SentPart { text, cost });
         }
         self.seen.insert(id);
         Ok(())
@@ -267,10 +270,10 @@ impl Look<'_> {
 
     fn end(mut self, report: &Report) -> serde_json::Result<String> {
         let mut gone: Vec<PartId> =
-            self.encoder.said.keys().filter(|id| !self.seen.contains(*id)).cloned().collect();
+            self.encoder.sent.keys().filter(|id| !self.seen.contains(*id)).cloned().collect();
         gone.sort_unstable();
         for id in gone {
-            self.encoder.said.remove(&id);
+            self.encoder.sent.remove(&id);
             self.encoder.records.remove(&Key::typed(&id.id));
             self.lines.push_str(&line(&Line { gone: Some(id), ..Line::default() })?);
         }

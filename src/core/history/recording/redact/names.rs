@@ -39,7 +39,7 @@ pub(crate) struct Names {
     /// The number of each thing, whatever its case.
     numbers: BTreeMap<String, usize>,
     kept: BTreeSet<String>,
-    told: Replacements,
+    replacements: Replacements,
 }
 
 impl Names {
@@ -51,12 +51,12 @@ impl Names {
         };
         let harmless = words(WORDS).into_iter().chain(words(&own)).filter(|word| !word.is_empty()).collect();
         let (names, numbers, kept) = (BTreeMap::new(), BTreeMap::new(), BTreeSet::new());
-        Self { harmless, names, numbers, kept, told: Replacements::default() }
+        Self { harmless, names, numbers, kept, replacements: Replacements::default() }
     }
 
     /// Returns what was replaced and kept since the last call.
     pub(crate) fn take_new(&mut self) -> Replacements {
-        std::mem::take(&mut self.told)
+        std::mem::take(&mut self.replacements)
     }
 
     /// Returns a text with only its harmless parts. In a sentence fewer numbers are harmless.
@@ -111,7 +111,7 @@ impl Names {
 
     fn keep(&mut self, text: &str) -> String {
         if self.kept.insert(text.to_owned()) {
-            self.told.kept.push(text.to_owned());
+            self.replacements.kept.push(text.to_owned());
         }
         text.to_owned()
     }
@@ -123,7 +123,7 @@ impl Names {
         let next = self.numbers.len() + 1;
         let number = *self.numbers.entry(text.to_lowercase()).or_insert(next);
         let name = name(text, number);
-        self.told.replaced.push((text.to_owned(), name.clone()));
+        self.replacements.replaced.push((text.to_owned(), name.clone()));
         self.names.insert(text.to_owned(), name.clone());
         name
     }

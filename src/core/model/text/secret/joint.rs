@@ -120,10 +120,10 @@ fn joint<'a>(before: Option<u8>, name: &str, after: &'a str) -> Option<(Joint, &
         let of_option = || (is_option && is_spaced && is_long(name)).then_some((Joint::Option, sign));
         signed(sign).or_else(of_xml).or_else(of_option)?
     };
-    let told = value.trim_start_matches(' ');
-    let is_far = told.len() < value.len();
+    let trimmed = value.trim_start_matches(' ');
+    let is_far = trimmed.len() < value.len();
     let joint = match joint {
-        Joint::Colon if is_quoted && told.starts_with(['"', '\'', '\\']) => Joint::Is,
+        Joint::Colon if is_quoted && trimmed.starts_with(['"', '\'', '\\']) => Joint::Is,
         Joint::Colon if is_quoted => Joint::Colon,
         Joint::Colon if is_spaced => return None,
         // A shell variable without a value.
@@ -132,7 +132,7 @@ fn joint<'a>(before: Option<u8>, name: &str, after: &'a str) -> Option<(Joint, &
         Joint::Is | Joint::Colon | Joint::Spaced => joint,
         Joint::Option | Joint::Parameter | Joint::Element => joint,
     };
-    Some((joint, told))
+    Some((joint, trimmed))
 }
 
 /// Finds the sign that joins a name with its value, and that is neither a comparison nor part of a path.

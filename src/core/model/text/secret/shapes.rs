@@ -32,9 +32,9 @@ pub(super) fn named(text: &str) -> (Vec<Span>, bool) {
         let name = rest.get(..Alphabet::Word.run(rest)).unwrap_or_default();
         let span = if name.is_empty() { user_info(rest) } else { at_name(text, (at, name), before) };
         if span.is_none() && at >= told_to && may_tell(rest, name) {
-            let told = stated_secret(text, at, name, before);
-            told_to = told.map_or(told_to, |(_, end)| end);
-            found.extend(told);
+            let secret = stated_secret(text, at, name, before);
+            told_to = secret.map_or(told_to, |(_, end)| end);
+            found.extend(secret);
         }
         has_command |= TABLE.is_of_command(name);
         found.extend(span.map(|(start, end)| (at + start, at + end)));

@@ -107,9 +107,9 @@ impl Table {
         let bad = lines.filter(|line| table.take(line).is_none()).collect();
         table.any = table.programs.remove(ANY).unwrap_or_default();
         let Self { lists, programs, any, rules, names, commands, .. } = &mut table;
-        let telling = List::ALL.iter().filter(|(list, _)| list.is_telling());
-        let telling = telling.flat_map(|(list, _)| lists.entries(*list)).chain(&["key"]);
-        telling.for_each(|word| names.add(word.as_bytes().get(..3).unwrap_or(word.as_bytes())));
+        let words = List::ALL.iter().filter(|(list, _)| list.is_telling());
+        let words = words.flat_map(|(list, _)| lists.entries(*list)).chain(&["key"]);
+        words.for_each(|word| names.add(word.as_bytes().get(..3).unwrap_or(word.as_bytes())));
         let of_any = any.iter().filter_map(|at| rules.get(*at));
         let of_any = of_any.flat_map(|rule| &rule.options).map(|option| option.name);
         programs.keys().copied().chain(of_any).for_each(|word| commands.add(word.as_bytes()));

@@ -162,12 +162,12 @@ impl Worker {
             known.trouble = None;
         });
         let news = Arc::new(Notify::new());
-        let told = Arc::clone(&news);
+        let notified = Arc::clone(&news);
         let driver = async move {
             let mut messages = pin!(messages(&mut connection));
             loop {
                 match poll_fn(|cx| messages.as_mut().poll_next(cx)).await {
-                    Some(Ok(AsyncMessage::Notification(_))) => told.notify_one(),
+                    Some(Ok(AsyncMessage::Notification(_))) => notified.notify_one(),
                     Some(Ok(_)) => {}
                     Some(Err(error)) => return crate::source::database::postgres::words::error_text(&error),
                     None => return "the server has closed the connection".to_owned(),
@@ -181,7 +181,7 @@ impl Worker {
             woken = self.talk(&client, &allowance, &news) => match woken {
                 // The connection's own error says more than that of the query that it made fail.
                 Wake::Lost(why) => match tokio::time::timeout(Duration::from_millis(100), driver).await {
-                    Ok(said) => Wake::Lost(said),
+                    Ok(reason) => Wake::Lost(reason),
                     Err(_) => Wake::Lost(why),
                 },
                 woken @ (Wake::Requested | Wake::Due | Wake::Gone) => woken,

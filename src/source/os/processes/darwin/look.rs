@@ -26,20 +26,20 @@ pub(crate) enum Reading<T> {
 
 /// Reads one process and its effective user.
 pub(crate) fn facts(pid: u32) -> Reading<(Facts, u32)> {
-    let told: Option<BSDInfo> = i32::try_from(pid).ok().and_then(|pid| pidinfo(pid, ZOMBIES_TOO).ok());
-    match told.filter(|told| told.pbi_pid == pid) {
-        Some(told) => Reading::Read((
+    let info: Option<BSDInfo> = i32::try_from(pid).ok().and_then(|pid| pidinfo(pid, ZOMBIES_TOO).ok());
+    match info.filter(|info| info.pbi_pid == pid) {
+        Some(info) => Reading::Read((
             Facts {
                 pid,
-                parent: told.pbi_ppid,
-                status: told.pbi_status,
-                name: told.pbi_comm.iter().map(|letter| letter.to_ne_bytes()[0]).collect(),
-                seconds: told.pbi_start_tvsec,
-                micros: told.pbi_start_tvusec,
-                device: told.e_tdev,
+                parent: info.pbi_ppid,
+                status: info.pbi_status,
+                name: info.pbi_comm.iter().map(|letter| letter.to_ne_bytes()[0]).collect(),
+                seconds: info.pbi_start_tvsec,
+                micros: info.pbi_start_tvusec,
+                device: info.e_tdev,
                 session: session(pid),
             },
-            told.pbi_uid,
+            info.pbi_uid,
         )),
         None if is_gone(pid) => Reading::Gone,
         None => Reading::Unreadable,
@@ -87,22 +87,22 @@ pub(crate) fn details(those: &[(u32, u32)]) -> Vec<(u32, Details)> {
         system.refresh_processes_specifics(ProcessesToUpdate::Some(&pids), true, kind);
     }
     let read = |(pid, uid): &(u32, u32)| {
-        let told = system.as_ref().and_then(|system| system.process(sysinfo::Pid::from_u32(*pid)));
+        let process = system.as_ref().and_then(|system| system.process(sysinfo::Pid::from_u32(*pid)));
         let own =
             Details { uid: Some(*uid), exe: executable(*pid), ns_pids: vec![*pid], ..Details::default() };
-        (*pid, told.map_or(own.clone(), |told| Details { ..with(own, told) }))
+        (*pid, process.map_or(own.clone(), |process| Details { ..with(own, process) }))
     };
     those.iter().map(read).collect()
 }
 
-fn with(own: Details, told: &sysinfo::Process) -> Details {
+fn with(own: Details, process: &sysinfo::Process) -> Details {
     let mut argv: Vec<_> =
-        told.cmd().iter().map(|argument| Untrusted::from_path(argument.as_ref())).collect();
+        process.cmd().iter().map(|argument| Untrusted::from_path(argument.as_ref())).collect();
     hide_in_arguments(&mut argv);
     Details {
         argv,
-        cwd: told.cwd().map(Untrusted::from_path),
-        env: variables(told.environ().iter().map(|entry| entry.as_encoded_bytes())),
+        cwd: process.cwd().map(Untrusted::from_path),
+        env: variables(process.environ().iter().map(|entry| entry.as_encoded_bytes())),
         ..own
     }
 }

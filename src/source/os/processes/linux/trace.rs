@@ -120,15 +120,15 @@ fn number(text: &[u8]) -> Option<u32> {
 }
 
 fn origin(all: &BTreeMap<&'static str, Vec<&[u8]>>, own_pid: u32) -> Origin {
-    let told = [
+    let marks = [
         ("claude-code", env_value(all, CLAUDE_PID, plain)),
         ("claude-code", env_value(all, CLAUDE_SOCKET, of_socket)),
         ("opencode", env_value(all, OPENCODE_PID, plain)),
     ];
-    let mut windows = told.iter().filter_map(|(agent, told)| Some((*agent, told.pid()?)));
+    let mut windows = marks.iter().filter_map(|(agent, marks)| Some((*agent, marks.pid()?)));
     let first = windows.next();
     // If two variables differ, the process came through two windows, and neither counts.
-    let is_clear = !told.iter().any(|(_, told)| *told == EnvValue::Nonsense)
+    let is_clear = !marks.iter().any(|(_, marks)| *marks == EnvValue::Nonsense)
         && windows.all(|window| Some(window) == first);
     let (agent, pid) = first.filter(|_| is_clear).unzip();
     let is_uuid =

@@ -63,11 +63,12 @@ pub(crate) fn of_sockets(open: BTreeMap<ProcessId, Vec<u64>>) -> BTreeMap<Proces
         return open.into_keys().map(|id| (id, Vec::new())).collect();
     }
     let (listening, is_whole) = sockets(LISTEN, |_| true);
-    let told = open.into_iter().map(|(id, inodes)| {
+    let ports_of = open.into_iter().map(|(id, inodes)| {
         let is_sure = is_whole || inodes.is_empty();
         (id, is_sure, among(&listening, &inodes))
     });
-    told.filter(|(_, is_sure, ports)| *is_sure || !ports.is_empty())
+    ports_of
+        .filter(|(_, is_sure, ports)| *is_sure || !ports.is_empty())
         .map(|(id, _, ports)| (id, ports))
         .collect()
 }
