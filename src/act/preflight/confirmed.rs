@@ -59,7 +59,8 @@ impl ConfirmedPlan {
                 again => again?,
             };
         if again.state != preview.state {
-            return Err(ActionError::Changed("it has changed since the plan was shown".to_owned()));
+            let what = preview.changed_part(&again);
+            return Err(ActionError::Changed(format!("{what} changed after the plan was shown")));
         }
         if let Some(wait) = again.wait {
             return Err(wait);

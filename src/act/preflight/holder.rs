@@ -30,6 +30,11 @@ impl Holder {
         }
     }
 
+    /// Names the holder by its verdict: "the holder (now unknown, no-permission)".
+    pub(crate) fn verdict_text(&self) -> String {
+        format!("the holder (now {}, {})", self.state.name(), self.reason.name())
+    }
+
     /// Makes sure that the holder does not look more alive than when it was seen.
     pub(crate) fn is_still(&self, record: &RecordView) -> Result<(), ActionError> {
         let before = certainty(self.state, self.lives_on.as_ref());

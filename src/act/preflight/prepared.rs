@@ -41,6 +41,19 @@ pub(crate) enum RowTarget {
 }
 
 impl PreparedStep {
+    /// Names what the step changes: a file, a row or a process.
+    pub(crate) fn subject(&self) -> String {
+        match self {
+            Self::Park { path, .. }
+            | Self::Move { path, .. }
+            | Self::End { path, .. }
+            | Self::Create { path, .. }
+            | Self::Restore { to: path, .. } => shown(path).to_string(),
+            Self::Row { table, id, .. } => format!("row {id} of {table}"),
+            Self::Stop { print, .. } => format!("PID {}", print.id.pid),
+        }
+    }
+
     /// Describes that its file is parked under a shorter name, if its own does not fit behind the entry's numbers.
     pub(crate) fn cut_words(&self, entry: u64, step: usize) -> Option<String> {
         let (Self::Park { path, .. } | Self::End { path, .. } | Self::Move { path, .. }) = self else {

@@ -86,6 +86,23 @@ impl Preview {
         }
     }
 
+    /// Names the first part in which a later look at the same request differs.
+    pub(crate) fn changed_part(&self, later: &Self) -> String {
+        if self.holder != later.holder {
+            return later.holder.as_ref().map_or("the holder".to_owned(), Holder::verdict_text);
+        }
+        if self.plan.steps != later.plan.steps {
+            return "what is to be done".to_owned();
+        }
+        if self.plan.confirmation != later.plan.confirmation {
+            return "how it must be confirmed".to_owned();
+        }
+        match self.prepared.iter().zip(&later.prepared).find(|(before, now)| before != now) {
+            Some((step, _)) => step.subject(),
+            None => "something that belongs to it".to_owned(),
+        }
+    }
+
     /// Returns the digest of this very plan, with all its follow-ups, for the state that was seen.
     ///
     /// # Errors

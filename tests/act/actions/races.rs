@@ -174,7 +174,8 @@ fn survives(path: &Path, text: &str) -> bool {
     std::fs::read_to_string(path).is_ok_and(|there| there == text)
 }
 
-/// Releases a dead claim while a live one takes its place; returns how many live claims are lost.
+/// Releases a dead claim while a live one takes its place; returns how many live claims are lost. In each 400th round
+/// the live one comes only after the release, however slow this machine is.
 fn release_against_renewal(rounds: u32, mut release: impl FnMut(&Path, &Barrier)) -> u32 {
     let stage = Stage::new();
     let path = stage.path("home/.claude/sessions/4000001.json");
@@ -182,7 +183,7 @@ fn release_against_renewal(rounds: u32, mut release: impl FnMut(&Path, &Barrier)
     for round in 0..rounds {
         replace(&path, &registry(4_000_001, round));
         let renewed = registry(LIVE, round);
-        let meet = Barrier::new(2);
+        let (meet, has_ended) = (Barrier::new(2), Barrier::new(2));
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 meet.wait();
@@ -190,9 +191,16 @@ fn release_against_renewal(rounds: u32, mut release: impl FnMut(&Path, &Barrier)
                 for _ in 0..(round % 400) * 20 {
                     std::hint::spin_loop();
                 }
+                if round % 400 == 399 {
+                    has_ended.wait();
+                }
                 replace(&path, &renewed);
+                if round % 400 != 399 {
+                    has_ended.wait();
+                }
             });
             release(&path, &meet);
+            has_ended.wait();
         });
         if !survives(&path, &renewed) {
             lost += 1;
