@@ -69,6 +69,7 @@ pub fn assess_after(earlier: Option<&Report>, snapshot: &Snapshot, policy: &Poli
     owner::add_owners(&mut left_overs, &windows, &records, &world);
     let mut left_trees = left_trees(&world, &windows, &records);
     left_trees.extend(stray_trees(&world, &records));
+    let lost = edited::lost_by_the_dead(&world, &windows, &records);
     let facts = Facts {
         world: &world,
         windows: &windows,
@@ -76,6 +77,7 @@ pub fn assess_after(earlier: Option<&Report>, snapshot: &Snapshot, policy: &Poli
         claims: &claims,
         left_overs: &left_overs,
         left_trees: &left_trees,
+        lost: &lost,
         successors: Successors::new(&windows, &records),
         index: Index::new(&windows, &records, &claims),
     };
@@ -107,6 +109,7 @@ pub fn assess_after(earlier: Option<&Report>, snapshot: &Snapshot, policy: &Poli
         shown_once: Vec::new(),
         left_overs,
         left_trees,
+        lost,
     };
     let known = ReportView::new(&report);
     let ways = ways_of_letting_go(&known, &report, snapshot.host.uid);

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use claimtop::core::model::{
-    Code, Key, KeyKind, Location, RecordView, Releasable, Remedy, Report, VerdictState,
+    Code, Key, KeyKind, Location, NeedKind, RecordView, Releasable, Remedy, Report, VerdictState,
 };
 use claimtop::testing::core::{
     Action, Confirmation, Meaning, Plan, Step, Subject, find, full_name, left_by, plan_for, plan_left,
@@ -232,6 +232,27 @@ fn no_remedy_is_refused() {
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// What a dead window has lost can be brought back from its line in Now.
+#[test]
+fn the_line_of_a_dead_window_brings_back_what_it_has_lost() {
+    let mut seen = 0;
+    for case in common::cases() {
+        for need in &case.report().needs {
+            let NeedKind::Died(left) = &need.kind else { continue };
+            let plan = plan_for(case.report(), &need.subject, Action::Rescue);
+            assert_eq!(
+                plan.confirmation == Confirmation::Yes,
+                left.lost > 0,
+                "{}: {need:?}",
+                case.path.display()
+            );
+            assert_eq!(plan.steps.len(), left.lost, "{}: {need:?}", case.path.display());
+            seen += left.lost;
+        }
+    }
+    assert!(seen > 0);
 }
 
 /// Returns whether any plan of a record takes a plain yes.

@@ -15,8 +15,8 @@ use crate::act::preflight::preview::Preview;
 use crate::act::rules::Rules;
 use crate::act::state::journal_store::Lock;
 use crate::core::model::text::hex;
-use crate::core::model::{Edit, EditState, Key, Report, Request, RescueFile, Untrusted, WindowView, Work};
-use crate::core::plan::rescue::{name_of_window, plan_rescue};
+use crate::core::model::{Edit, Key, Report, Request, RescueFile, Untrusted, Work};
+use crate::core::plan::rescue::plan_rescue;
 use crate::source::database::sqlite::copies::Copies;
 use crate::source::os::fence::Fence;
 use crate::source::own::kept::KeptFiles;
@@ -71,17 +71,15 @@ impl Preview {
 /// There is no such window, it has lost nothing, or nothing is kept of that.
 pub(super) fn lost_by(parked: &Path, report: &Report, key: &Key) -> Result<Vec<RescueFile>, ActionError> {
     let never = |why: &str| ActionError::Never(why.to_owned());
-    let window = report.windows.iter().find(|window| window.key == *key);
-    let window = window.ok_or_else(|| ActionError::Changed("that window is gone".to_owned()))?;
-    let work = window.work.as_deref().ok_or_else(|| never("no session file of this window is known"))?;
-    let gone: Vec<&Edit> =
-        work.doing.edits.iter().filter(|edit| edit.fate.state == EditState::Gone).collect();
+    let owner = report.owner_of_edits(key).ok_or_else(|| {
+        ActionError::Changed("that window is gone, or no session file of it is known".to_owned())
+    })?;
+    let gone: Vec<&Edit> = owner.1.doing.edits.iter().filter(|edit| edit.is_gone()).collect();
     if gone.is_empty() {
         return Err(never("nothing that this window wrote is gone"));
     }
     let kept = kept_folder(parked);
-    let files: Vec<RescueFile> =
-        gone.iter().filter_map(|edit| version(&kept, (window, work), edit)).collect();
+    let files: Vec<RescueFile> = gone.iter().filter_map(|edit| version(&kept, &owner, edit)).collect();
     if files.is_empty() {
         return Err(never("no hook has kept what is gone, and the session's file does not have it"));
     }
@@ -89,13 +87,13 @@ pub(super) fn lost_by(parked: &Path, report: &Report, key: &Key) -> Result<Vec<R
 }
 
 /// Returns the newest version of a file that a window's session wrote: a kept one, else from its transcript.
-fn version(kept: &Path, (window, work): (&WindowView, &Work), edit: &Edit) -> Option<RescueFile> {
+fn version(kept: &Path, (name, work): &(Untrusted, &Work), edit: &Edit) -> Option<RescueFile> {
     let path = Path::new(edit.path.raw());
     let tree = path.parent().and_then(Tree::find)?;
     let found = KeptFiles::of_tree(kept, tree.text()?).newest_of(&HashSet::from([edit.path.raw()]), NEWEST);
     let is_its = |session: &Untrusted| *session == work.session || Some(session) == edit.from.as_ref();
     let newest = found.into_iter().rev().find(|one| is_its(&one.session) && one.blob.is_some());
-    let file = RescueFile::new(path.into(), Untrusted::from_path(&tree.top), name_of_window(window));
+    let file = RescueFile::new(path.into(), Untrusted::from_path(&tree.top), name.clone());
     if let Some(newest) = newest {
         return Some(RescueFile { blob: newest.blob?, size: newest.size, mode: Some(newest.mode), ..file });
     }

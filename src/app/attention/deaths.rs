@@ -163,6 +163,7 @@ fn need(death: &Death, own: Option<Need>, report: &Report) -> Need {
             unproven: 0,
             is_end_seen: true,
             uncommitted: 0,
+            lost: 0,
             left_overs: Vec::new(),
             left_trees: Vec::new(),
         },

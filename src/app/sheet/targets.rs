@@ -7,7 +7,7 @@ use crate::core::model::report::finding::{Finding, Remedy};
 use crate::core::model::report::key::{Key, KeyKind};
 use crate::core::model::report::need::Need;
 use crate::core::model::report::window::WindowView;
-use crate::core::model::snapshot::work::EditState;
+use crate::core::model::snapshot::work::Edit;
 use crate::core::plan::about::plan_for;
 use crate::core::plan::holder::claims_of;
 use crate::core::plan::left::{left_by, plan_left};
@@ -77,9 +77,8 @@ fn together(index: &Index, requests: Vec<Request>, action: Action) -> Vec<Reques
 fn losing(index: &Index, key: &Key) -> Option<Key> {
     let key = index.target(key);
     let has_lost = |key: &&Key| {
-        let work = index.window(key).and_then(|window| window.work.as_deref());
-        let edits = work.into_iter().flat_map(|work| &work.doing.edits);
-        edits.into_iter().any(|edit| edit.fate.state == EditState::Gone)
+        let owner = index.report.owner_of_edits(key);
+        owner.is_some_and(|(_, work)| work.doing.edits.iter().any(Edit::is_gone))
     };
     let of_finding = || index.finding(key).and_then(|finding| finding.subjects.iter().find(has_lost));
     Some(key).filter(has_lost).or_else(of_finding).cloned()

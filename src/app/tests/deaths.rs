@@ -220,6 +220,7 @@ fn what_a_need_already_tells_is_told_once() {
         unproven: 0,
         is_end_seen: false,
         uncommitted: 2,
+        lost: 0,
         left_overs: Vec::new(),
         left_trees: Vec::new(),
     };

@@ -35,6 +35,7 @@ fn needing() -> Report {
         unproven: 0,
         is_end_seen: false,
         uncommitted: 3,
+        lost: 0,
         left_overs: Vec::new(),
         left_trees: Vec::new(),
     };

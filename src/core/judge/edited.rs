@@ -4,11 +4,12 @@ use std::cmp::Reverse;
 use std::sync::Arc;
 
 use crate::core::judge::world::World;
+use crate::core::model::report::claim::is_uuid_only;
 use crate::core::model::snapshot::work::TRANSCRIPT;
 use crate::core::model::{
-    ClaimStatus, ClaimView, Edit, Format, JudgedRecord, Key, KeyKind, Location, Ownership, Reason, Record,
-    RecordKind, RecordView, Resource, ResourceKind, Role, StatedClaim, Strength, Surface, SurfaceState,
-    Untrusted, Verdict, VerdictState, WindowState, WindowView, Work,
+    ClaimStatus, ClaimView, Edit, Format, JudgedRecord, Key, KeyKind, Location, LostWork, Ownership, Reason,
+    Record, RecordKind, RecordView, Resource, ResourceKind, Role, StatedClaim, Strength, Surface,
+    SurfaceState, Untrusted, Verdict, VerdictState, WindowState, WindowView, Work,
 };
 
 /// Returns the work of a window whose session is not a guess.
@@ -27,12 +28,27 @@ pub(crate) fn uncommitted(work: &Work) -> impl Iterator<Item = &Edit> {
 pub(crate) fn claims(world: &World<'_>, windows: &[WindowView], records: &[JudgedRecord]) -> Vec<ClaimView> {
     let uid = world.snapshot.host.uid;
     let live = windows.iter().filter_map(|window| of_living(window, records, uid));
-    let is_run = |work: &Work| {
-        let runs = |window: &WindowView| window.session.as_ref().is_some_and(|it| it.id == work.session);
-        windows.iter().any(runs)
-    };
-    let left = world.snapshot.work.iter().filter(|work| !is_run(work));
-    live.chain(left.filter_map(|work| of_dead(work, records))).collect()
+    let dead = of_dead(world, windows, records).filter_map(|(work, last)| {
+        uncommitted(work).next()?;
+        Some(claim(last, work, SurfaceState::Agrees, (None, ClaimStatus::Dead)))
+    });
+    live.chain(dead).collect()
+}
+
+/// Returns what sessions have lost that only proven dead processes ran.
+pub(crate) fn lost_by_the_dead(
+    world: &World<'_>,
+    windows: &[WindowView],
+    records: &[JudgedRecord],
+) -> Vec<LostWork> {
+    let has_lost = |work: &Work| work.doing.edits.iter().any(Edit::is_gone);
+    let dead = of_dead(world, windows, records).filter(|(work, _)| has_lost(work));
+    let lost = dead.map(|(work, last)| LostWork {
+        key: last.key.clone(),
+        name: if is_uuid_only(last.title.raw()) { "a window".into() } else { last.title.clone() },
+        work: Arc::clone(work),
+    });
+    lost.collect()
 }
 
 fn of_living(window: &WindowView, records: &[JudgedRecord], uid: u32) -> Option<ClaimView> {
@@ -53,15 +69,24 @@ fn of_living(window: &WindowView, records: &[JudgedRecord], uid: u32) -> Option<
     Some(claim(&record, work, state, (Some(window.key.clone()), status)))
 }
 
-/// Returns the claim of a session that only proven dead processes ran.
-fn of_dead(work: &Work, records: &[JudgedRecord]) -> Option<ClaimView> {
-    uncommitted(work).next()?;
-    let entries = || records.iter().filter(|record| is_entry_of(record, work));
+/// Returns the work of the sessions that only proven dead processes ran, each with its newest record.
+fn of_dead<'a>(
+    world: &'a World<'_>,
+    windows: &'a [WindowView],
+    records: &'a [JudgedRecord],
+) -> impl Iterator<Item = (&'a Arc<Work>, &'a JudgedRecord)> {
+    let is_run = |work: &Work| {
+        let runs = |window: &WindowView| window.session.as_ref().is_some_and(|it| it.id == work.session);
+        windows.iter().any(runs)
+    };
     let is_dead =
         |record: &JudgedRecord| record.verdict.state == VerdictState::Dead && record.lives_in.is_none();
-    let last =
-        entries().min_by_key(|record| Reverse(record.written_at)).filter(|_| entries().all(is_dead))?;
-    Some(claim(last, work, SurfaceState::Agrees, (None, ClaimStatus::Dead)))
+    let left = world.snapshot.work.iter().filter(move |work| !is_run(work));
+    left.filter_map(move |work| {
+        let entries = || records.iter().filter(|record| is_entry_of(record, work));
+        let last = entries().min_by_key(|record| Reverse(record.written_at))?;
+        entries().all(is_dead).then_some((work, last))
+    })
 }
 
 /// Returns whether a record is the agent's own record of a transcript's session.

@@ -229,6 +229,8 @@ struct Remnant<'a> {
 
 /// A window that has gone and left something.
 struct DeadWindow<'a> {
+    /// How many of its edits are gone.
+    lost: usize,
     remnants: &'a [Remnant<'a>],
     work: Option<&'a Work>,
     /// The processes that it left running.
@@ -331,7 +333,9 @@ fn died<'a>(remnants: &'a [Remnant<'a>], facts: &Facts<'a>) -> Vec<Need> {
             .collect();
         let made = |tree: &&LeftTree| remnants.iter().any(|remnant| has_made(remnant.record, tree));
         let left_trees = facts.left_trees.iter().filter(|tree| tree.is_left()).filter(made).collect();
-        let gone = DeadWindow { remnants, work, left_overs, left_trees, since, is_end_seen };
+        let lost = facts.lost.iter().filter(|lost| lost.work.session == **whose);
+        let lost = lost.flat_map(|lost| lost.work.doing.edits.iter().filter(|edit| edit.is_gone())).count();
+        let gone = DeadWindow { remnants, work, left_overs, left_trees, since, is_end_seen, lost };
         if gone.claims().next().is_some() || uncommitted(work) > 0 || !gone.left_overs.is_empty() {
             all.add(gone);
         }
@@ -342,7 +346,15 @@ fn died<'a>(remnants: &'a [Remnant<'a>], facts: &Facts<'a>) -> Vec<Need> {
         let since = left_overs.iter().filter_map(|one| one.window_ended_at).max();
         let left_overs = left_overs.to_vec();
         let left_trees = Vec::new();
-        all.add(DeadWindow { remnants: &[], work: None, left_overs, left_trees, since, is_end_seen: false });
+        all.add(DeadWindow {
+            remnants: &[],
+            work: None,
+            left_overs,
+            left_trees,
+            since,
+            is_end_seen: false,
+            lost: 0,
+        });
     }
     all.needs()
 }
@@ -380,6 +392,7 @@ impl<'a> DeadWindow<'a> {
             unproven: 0,
             is_end_seen: self.is_end_seen,
             uncommitted: uncommitted(self.work),
+            lost: self.lost,
             left_overs: self.left_overs.iter().map(|one| one.key.clone()).collect(),
             left_trees: self.left_trees.iter().map(|one| one.key.clone()).collect(),
         };

@@ -51,7 +51,7 @@ pub use self::report::window::{
     ContextId, ContextSource, Household, RepoView, WindowDoing, WindowFacts, WindowProcess, WindowState,
     WindowView,
 };
-pub use self::report::{BrokenPath, EndedWindow, Report, ReportHost, SCHEMA};
+pub use self::report::{BrokenPath, EndedWindow, LostWork, Report, ReportHost, SCHEMA};
 pub use self::snapshot::clock::{ClockHistory, ClockReading};
 pub use self::snapshot::descent::Descent;
 pub use self::snapshot::file::FolderId;

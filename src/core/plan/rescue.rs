@@ -3,30 +3,20 @@
 use std::path::Path;
 
 use crate::core::model::action::PUT_BACK;
-use crate::core::model::{
-    Confirmation, EditState, Key, Plan, Report, RescueFile, Step, Untrusted, WindowView,
-};
-
-/// Returns the name of a window whose files are brought back.
-pub(crate) fn name_of_window(window: &WindowView) -> Untrusted {
-    window.title().as_str().into()
-}
+use crate::core::model::{Confirmation, Key, Plan, Report, RescueFile, Step, Untrusted};
 
 /// Plans to bring back what a window has lost, as far as a report says all about it.
 pub(crate) fn plan_lost(report: &Report, key: &Key) -> Plan {
-    let window = report.windows.iter().find(|window| window.key == *key);
-    let work = window.and_then(|window| Some((window, window.work.as_deref()?)));
-    let Some((window, work)) = work else {
+    let Some((name, work)) = report.owner_of_edits(key) else {
         return Plan::refused(
             key,
             "this is not a window whose session is known",
             "claimtop rescue lists what is gone",
         );
     };
-    let gone = work.doing.edits.iter().filter(|edit| edit.fate.state == EditState::Gone);
-    let file = |path: &Untrusted| {
-        RescueFile::new(Path::new(path.raw()).into(), Untrusted::default(), name_of_window(window))
-    };
+    let gone = work.doing.edits.iter().filter(|edit| edit.is_gone());
+    let file =
+        |path: &Untrusted| RescueFile::new(Path::new(path.raw()).into(), Untrusted::default(), name.clone());
     let (files, replaces): (Vec<RescueFile>, Vec<bool>) =
         gone.map(|edit| (file(&edit.path), edit.fate.is_clean)).unzip();
     if files.is_empty() {

@@ -178,6 +178,7 @@ pub(crate) fn left_words(report: &Report, left: &Remains) -> String {
     let claims = some(left.claims.len(), "claim");
     let unproven = some(left.unproven, "claim").map(|claims| format!("{claims} not proven dead"));
     let files = some(left.uncommitted, "uncommitted file");
+    let lost = some(left.lost, "lost edit");
     let running = report.left_overs.iter().filter(|one| left.left_overs.contains(&one.key)).collect();
     let trees = match left.left_trees.len() {
         0 => None,
@@ -186,7 +187,7 @@ pub(crate) fn left_words(report: &Report, left: &Remains) -> String {
     };
     let running = left_over::several(running);
     let things: Vec<String> =
-        claims.into_iter().chain(unproven).chain(running).chain(trees).chain(files).collect();
+        claims.into_iter().chain(unproven).chain(running).chain(trees).chain(files).chain(lost).collect();
     if things.is_empty() { "nothing".to_owned() } else { things.join(", ") }
 }
 
@@ -196,7 +197,8 @@ fn keys_of(report: &Report, left: &Remains) -> Vec<(&'static str, &'static str)>
     let resume = left.resume().map(|_| ("y", "resume command"));
     let mut running = report.left_overs.iter().filter(|one| left.left_overs.contains(&one.key));
     let end = running.any(LeftOver::may_be_ended).then_some(("x", "end left-overs"));
-    release.into_iter().chain(end).chain(resume).collect()
+    let rescue = (left.lost > 0).then_some(("u", "bring back edits"));
+    release.into_iter().chain(end).chain(rescue).chain(resume).collect()
 }
 
 /// Returns a need as one sentence: on which other machine, who, what, and no keys for readers without a screen.

@@ -9,7 +9,7 @@ use crate::core::judge::successors::Successors;
 use crate::core::judge::world::World;
 use crate::core::model::{
     Binding, ClaimView, Evidence, Format, Generation, JudgedRecord, Key, LeftOver, LeftTree, Location,
-    Record, RecordKind, Untrusted, WindowView,
+    LostWork, Record, RecordKind, Untrusted, WindowView,
 };
 
 /// The input of the rules.
@@ -23,6 +23,8 @@ pub(crate) struct Facts<'a> {
     pub(crate) claims: &'a [ClaimView],
     pub(crate) left_overs: &'a [LeftOver],
     pub(crate) left_trees: &'a [LeftTree],
+    /// What the dead have lost.
+    pub(crate) lost: &'a [LostWork],
     /// Who may use what the dead have left.
     pub(crate) successors: Successors<'a>,
     /// Where to find records fast.

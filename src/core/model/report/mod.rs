@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use crate::core::model::{
     ClaimView, FilePath, Finding, Household, Key, LeftOver, LeftTree, MachineView, Need, NotAsked, ProcessId,
-    Reason, RecordShape, RecordView, SourceHealth, WindowView,
+    Reason, RecordShape, RecordView, SourceHealth, Untrusted, WindowView, Work,
 };
 
 /// The name of the JSON schema.
@@ -64,6 +64,8 @@ pub struct Report {
     pub not_asked: Vec<NotAsked>,
     /// The windows of the previous look whose process is proven to have ended since.
     pub ended: Vec<EndedWindow>,
+    /// What sessions have lost whose windows have died.
+    pub lost: Vec<LostWork>,
     /// The windows that two machines report but that are shown once: the key that is not shown, and the one that is.
     pub shown_once: Vec<(Key, Key)>,
 }
@@ -75,6 +77,17 @@ pub struct EndedWindow {
     pub window: Key,
     /// What proves it.
     pub reason: Reason,
+}
+
+/// The work of a session whose window has died, with edits that are gone.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LostWork {
+    /// The key of its newest record.
+    pub key: Key,
+    /// The name of its window.
+    pub name: Untrusted,
+    /// What it did.
+    pub work: Arc<Work>,
 }
 
 /// A file that could not be read as a record.
@@ -106,6 +119,7 @@ impl Report {
             machines: Vec::new(),
             not_asked: Vec::new(),
             ended: Vec::new(),
+            lost: Vec::new(),
             shown_once: Vec::new(),
         }
     }
@@ -136,6 +150,16 @@ impl Report {
         let others = here.map(|other| other.pid).filter(|other| *other != pid);
         let id = ProcessId { pid, start_ticks };
         Some(Household { key: key.clone(), id, started_at, others: others.collect() })
+    }
+
+    /// Returns the name and the work of a window, or of a dead one that has lost edits, by any of its records.
+    pub(crate) fn owner_of_edits(&self, key: &Key) -> Option<(Untrusted, &Work)> {
+        let window = self.windows.iter().find(|window| window.key == *key);
+        let living =
+            window.and_then(|window| Some((window.title().as_str().into(), window.work.as_deref()?)));
+        let session = || self.records.iter().find(|record| record.key == *key)?.session_id.as_ref();
+        let dead = || self.lost.iter().find(|lost| session() == Some(&lost.work.session));
+        living.or_else(|| dead().map(|lost| (lost.name.clone(), &*lost.work)))
     }
 
     /// Returns the report without the prompts of windows and the tasks of sub-agents.
@@ -203,6 +227,7 @@ impl Serialize for Report {
             left_overs: _,
             left_trees: _,
             ended: _,
+            lost: _,
             shown_once: _,
         } = self;
         let records = records.iter().map(|record| record.shape(*taken_at)).collect();

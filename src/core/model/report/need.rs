@@ -158,6 +158,9 @@ pub struct Remains {
     pub is_end_seen: bool,
     /// How many of the files it edited are not in git.
     pub uncommitted: usize,
+    /// How many of its edits are in no file, commit or stash entry any more.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub lost: usize,
     /// What it left running beyond reasonable doubt.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_overs: Vec<Key>,
@@ -221,6 +224,7 @@ mod tests {
             unproven: 0,
             is_end_seen: false,
             uncommitted: 0,
+            lost: 0,
             left_overs: Vec::new(),
             left_trees: Vec::new(),
         };

@@ -7,9 +7,8 @@ use jiff::{SignedDuration, Timestamp};
 use crate::core::judge::edited::certain_work;
 use crate::core::judge::rules::facts::{Facts, window_evidence, window_name};
 use crate::core::judge::rules::found::Findings;
-use crate::core::judge::rules::place::edits::edit_evidence;
 use crate::core::model::{
-    Code, Edit, EditState, Evidence, Finding, Remedy, Sentence, ShellCommand, Untrusted, WindowView,
+    Code, Edit, Evidence, Finding, Key, LostWork, Remedy, Sentence, ShellCommand, Untrusted, WindowView, Work,
 };
 
 /// The most files of one finding that are evidence.
@@ -21,43 +20,80 @@ const IN_PROGRESS: SignedDuration = SignedDuration::from_secs(2);
 /// How far the times of a session file and of a file system may differ: 1 s.
 const SLACK: SignedDuration = SignedDuration::from_secs(1);
 
+/// Whose edits they are.
+#[derive(Clone)]
+pub(crate) struct Owner<'a> {
+    /// The window, or the newest record of a dead one.
+    pub(crate) key: &'a Key,
+    /// The window, if it lives.
+    pub(crate) window: Option<&'a WindowView>,
+    /// Its name in a sentence.
+    pub(crate) name: String,
+    work: &'a Work,
+}
+
+impl<'a> Owner<'a> {
+    fn living(window: &'a WindowView) -> Option<Self> {
+        let work = certain_work(window)?;
+        Some(Self { key: &window.key, window: Some(window), name: window_name(window), work })
+    }
+
+    fn dead(lost: &'a LostWork) -> Self {
+        Self {
+            key: &lost.key,
+            window: None,
+            name: format!("{}, which has died,", lost.name),
+            work: &lost.work,
+        }
+    }
+
+    /// States that it made an edit.
+    pub(crate) fn edit_evidence(&self, edit: &Edit) -> Evidence {
+        let value = format!("{} edited {}", self.name, edit.path);
+        Evidence::new("edit", value, self.work.path.text().clone()).dated(edit.at)
+    }
+}
+
 /// Edits of a window that are gone, and what ran when its files were changed.
 pub(crate) struct Loss<'a> {
-    pub(crate) window: &'a WindowView,
+    pub(crate) owner: Owner<'a>,
     /// The edits, the one whose file was changed last first.
     pub(crate) edits: Vec<&'a Edit>,
     /// The command of another window that ran then.
     pub(crate) by: Option<(&'a WindowView, &'a ShellCommand)>,
 }
 
-/// Finds edits of living windows that are gone.
+/// Finds edits that are gone.
 pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Findings<'_>) {
     found.extend(losses(facts).iter().map(|loss| finding(loss, facts)));
 }
 
-/// Returns what living windows have lost; those of one command together. A window's own command is no loss.
+/// Returns what windows have lost; those of one command together. A window's own command is no loss, and of a dead
+/// window only a command of another window takes anything: a person may discard what it left.
 pub(crate) fn losses<'a>(facts: &'a Facts<'a>) -> Vec<Loss<'a>> {
     let now = facts.world.snapshot.taken_at;
     let mut losses: Vec<Loss<'a>> = Vec::new();
-    for window in facts.windows {
-        let edits = certain_work(window).into_iter().flat_map(|work| &work.doing.edits);
+    let owners = facts.windows.iter().filter_map(Owner::living);
+    for owner in owners.chain(facts.lost.iter().map(Owner::dead)) {
+        let edits = owner.work.doing.edits.iter();
         let mut gone: Vec<(&Edit, Timestamp)> = edits
-            .filter(|edit| edit.fate.state == EditState::Gone)
+            .filter(|edit| edit.is_gone())
             .filter_map(|edit| Some((edit, edit.fate.since?)))
             .filter(|(_, since)| now.duration_since(*since) >= IN_PROGRESS)
             .collect();
         gone.sort_by(|one, other| other.1.cmp(&one.1).then_with(|| one.0.path.cmp(&other.0.path)));
         for (edit, since) in gone {
-            let by = match culprit(window, edit, since, facts) {
+            let by = match culprit(&owner, edit, since, facts) {
                 Culprit::Itself => continue,
                 Culprit::Window(by, command) => Some((by, command)),
+                Culprit::NotKnown if owner.window.is_none() => continue,
                 Culprit::NotKnown => None,
             };
             let key = |by: &Option<(&'a WindowView, &'a ShellCommand)>| by.map(|(by, _)| &by.key);
-            let is_same = |loss: &&mut Loss<'a>| loss.window.key == window.key && key(&loss.by) == key(&by);
+            let is_same = |loss: &&mut Loss<'a>| loss.owner.key == owner.key && key(&loss.by) == key(&by);
             match losses.iter_mut().find(is_same) {
                 Some(loss) => loss.edits.push(edit),
-                None => losses.push(Loss { window, edits: vec![edit], by }),
+                None => losses.push(Loss { owner: owner.clone(), edits: vec![edit], by }),
             }
         }
     }
@@ -76,25 +112,24 @@ enum Culprit<'a> {
 
 /// Returns what may have changed a file at a moment: a command in its working tree that ran then, rather one that git
 /// lets reach into files.
-fn culprit<'a>(owner: &'a WindowView, edit: &Edit, since: Timestamp, facts: &'a Facts<'a>) -> Culprit<'a> {
+fn culprit<'a>(owner: &Owner<'a>, edit: &Edit, since: Timestamp, facts: &'a Facts<'a>) -> Culprit<'a> {
     let tree = |path: &Path| facts.world.worktree_of(path).map(|(_, tree)| tree.path.as_path());
     let of_file = tree(Path::new(edit.path.raw()));
     let is_here = |window: &&WindowView| {
-        window.key == owner.key
-            || of_file.is_some() && window.cwd.as_ref().and_then(|cwd| tree(Path::new(cwd.raw()))) == of_file
+        let here = window.cwd.as_ref().and_then(|cwd| tree(Path::new(cwd.raw())));
+        window.key != *owner.key && of_file.is_some() && here == of_file
     };
-    let ran = |window: &'a WindowView| {
-        let commands = certain_work(window).into_iter().flat_map(|work| &work.doing.commands);
-        let ran = commands.filter(|command| ran_at(command, since));
-        let best = ran.max_by_key(|command| (command.reaches_files, command.at))?;
-        Some((window, best))
+    let ran = |work: &'a Work| {
+        let ran = work.doing.commands.iter().filter(|command| ran_at(command, since));
+        ran.max_by_key(|command| (command.reaches_files, command.at))
     };
-    let mut ran: Vec<(&WindowView, &ShellCommand)> =
-        facts.windows.iter().filter(is_here).filter_map(ran).collect();
-    ran.sort_by_key(|(window, command)| (!command.reaches_files, window.key == owner.key));
-    match ran.first() {
-        Some((window, _)) if window.key == owner.key => Culprit::Itself,
-        Some((window, command)) => Culprit::Window(window, command),
+    let own = ran(owner.work).map(|command| (None, command));
+    let others = facts.windows.iter().filter(is_here);
+    let others = others.filter_map(|window| Some((Some(window), ran(certain_work(window)?)?)));
+    let all = own.into_iter().chain(others);
+    match all.min_by_key(|(window, command)| (!command.reaches_files, window.is_some())) {
+        Some((None, _)) => Culprit::Itself,
+        Some((Some(window), command)) => Culprit::Window(window, command),
         None => Culprit::NotKnown,
     }
 }
@@ -106,17 +141,17 @@ fn ran_at(command: &ShellCommand, at: Timestamp) -> bool {
 }
 
 fn finding(loss: &Loss<'_>, facts: &Facts<'_>) -> Finding {
-    let Loss { window, edits, by, .. } = loss;
+    let Loss { owner, edits, by } = loss;
     let says = format!("{}: {}", what(loss, facts), who(loss));
-    let mut evidence = vec![window_evidence(window)];
+    let mut evidence: Vec<Evidence> = owner.window.map(window_evidence).into_iter().collect();
     evidence.extend(by.iter().map(|(by, _)| window_evidence(by)));
     evidence.extend(by.iter().filter_map(|by| command_evidence(*by)));
     for edit in edits.iter().take(MOST_TOLD) {
-        evidence.extend(edit_evidence((window, edit)));
+        evidence.push(owner.edit_evidence(edit));
         evidence.push(gone_evidence(edit));
     }
     let by = by.iter().map(|(by, _)| by.key.clone());
-    let subjects: Vec<_> = std::iter::once(window.key.clone()).chain(by).collect();
+    let subjects: Vec<_> = std::iter::once(owner.key.clone()).chain(by).collect();
     let message = Sentence::from(says);
     Finding::new(Code::LostEdits, subjects, message, evidence, Remedy::Rescue)
 }
@@ -131,7 +166,7 @@ pub(crate) fn what(loss: &Loss<'_>, facts: &Facts<'_>) -> String {
         many => format!(" and {} more", many - 1),
     };
     let file = Untrusted::from_path(inside);
-    format!("edits of {} in {file}{more} are gone, in no commit or stash", window_name(loss.window))
+    format!("edits of {} in {file}{more} are gone, in no commit or stash", loss.owner.name)
 }
 
 /// Says what ran then.

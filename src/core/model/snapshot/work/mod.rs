@@ -310,6 +310,11 @@ impl Edit {
         committed == CommitState::No && !is_clean && !state.is_away()
     }
 
+    /// Returns whether no file, commit, index or stash entry has what it left.
+    pub(crate) fn is_gone(&self) -> bool {
+        self.fate.state == EditState::Gone
+    }
+
     /// Returns whether nothing in the file is uncommitted, or the edit is in no file any more.
     pub(crate) fn has_ended(&self) -> bool {
         self.fate.is_clean || self.fate.committed == CommitState::Yes || self.fate.state.is_away()
