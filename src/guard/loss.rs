@@ -18,9 +18,10 @@ use crate::core::model::text::secret::hidden;
 use crate::guard::keep::NEWEST;
 use crate::guard::query::Query;
 use crate::present;
+use crate::source::os::clock;
 use crate::source::own::content::FileContent;
 use crate::source::own::kept::KeptFiles;
-use crate::source::own::ledger::{KnownEdit, KnownEdits, Past, Tree, Whose, is_kin, other_of};
+use crate::source::own::ledger::{KnownEdit, KnownEdits, Past, Tree, Whose, is_kin, is_since, other_of};
 use crate::source::repos::objects::{Name, parse_name, short};
 
 /// The most edits of one session and file whose lines are looked for, the last.
@@ -84,7 +85,7 @@ impl Query<'_> {
             let mut look = EditLook::new(self, tree, known, self.named(line));
             let mut cut: Option<Untrusted> = None;
             let mut lost: Vec<(LedgerHolder, Loss)> = Vec::new();
-            for edit in known.touched.iter().take(MOST_JUDGED) {
+            for edit in known.touched.iter().take(MOST_JUDGED).take_while(|_| self.has_time()) {
                 let mut by = || {
                     let cut = cut.get_or_insert_with(|| shortened(line));
                     (self.question.call.clone(), Some(cut.clone()))
@@ -132,7 +133,7 @@ impl Query<'_> {
         let by_others: Vec<(LedgerHolder, Loss)> = by_others.cloned().collect();
         let mut look = EditLook::new(self, tree, &known, Vec::new());
         let mut unknown = Vec::new();
-        for edit in known.touched.iter().take(MOST_JUDGED) {
+        for edit in known.touched.iter().take(MOST_JUDGED).take_while(|_| self.has_time()) {
             if let Fate::Gone { blob, stash, .. } = look.fate(edit) {
                 unknown.push(loss_of(edit, at, (None, None), (blob, stash)));
             }
@@ -157,6 +158,11 @@ impl Query<'_> {
         }
         let top = tree.text().context("no text")?;
         Ok(Some(present::guard::undone(&self.by_window(&by_others), &unknown, top, self.now)))
+    }
+
+    /// Returns whether there is time to look at one more edit.
+    fn has_time(&self) -> bool {
+        self.scope.losses_until.is_none_or(|until| clock::steady() < until)
     }
 
     /// Returns whether a ledger belongs to the asking window.
@@ -232,7 +238,9 @@ impl<'a> EditLook<'a> {
     fn fate(&mut self, edit: &KnownEdit) -> Fate {
         let path = Path::new(edit.path.raw());
         let Ok(inside) = path.strip_prefix(&self.tree.top) else { return Fate::NotLost };
-        if self.query.is_exempt(edit.path.raw(), self.tree) {
+        // The file is as it was when the loss was reported.
+        let is_settled = |at: Timestamp| edit.changed.is_some_and(|changed| !is_since(changed, at));
+        if self.query.is_exempt(edit.path.raw(), self.tree) || self.reported(edit).is_some_and(is_settled) {
             return Fate::NotLost;
         }
         let Some(now) = self.query.content_of(edit.path.raw()) else { return Fate::NotLost };

@@ -25,6 +25,8 @@ pub(crate) enum GuardOutcome {
     NobodyElse,
     /// It was reported already.
     ToldBefore,
+    /// It was not done within the time limit; then nothing is said.
+    TimedOut,
     /// Something went wrong; then nothing is said.
     Failed,
 }
@@ -44,6 +46,7 @@ impl GuardOutcome {
             Self::OutOfScope => "nothing: not in its scope",
             Self::NobodyElse => "nothing: no other window holds it",
             Self::ToldBefore => "nothing: it was warned before",
+            Self::TimedOut => "nothing: ran out of time",
             Self::Failed => "nothing: something failed",
         }
     }

@@ -1,6 +1,7 @@
 //! What the guard needs to know of a run: what a person has set, and where things lie.
 
 use std::path::PathBuf;
+use std::time::Instant;
 
 use crate::config::guard::Guard;
 use crate::config::keep::Keep;
@@ -20,6 +21,8 @@ pub(crate) struct Scope {
     pub(crate) keep: Keep,
     /// The folder of that: a folder for each working tree.
     pub(crate) kept: PathBuf,
+    /// Until when losses may be looked for, if there is a limit.
+    pub(crate) losses_until: Option<Instant>,
     /// Whether the environment sends git to a repository elsewhere (`GIT_DIR`).
     pub(crate) is_git_elsewhere: bool,
 }

@@ -19,6 +19,7 @@ pub(super) fn scope(settings: &Settings) -> Scope {
         ledgers: folder(settings).join("trees"),
         keep: settings.effective.config.keep,
         kept: settings.state.join("kept"),
+        losses_until: None,
         is_git_elsewhere: settings.environment.is_git_elsewhere,
     }
 }

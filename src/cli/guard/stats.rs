@@ -31,7 +31,7 @@ pub(crate) fn stats(settings: &Settings, shape: Shape) -> Outcome {
     let failed: u64 = counted.iter().map(|one| u64::from(one.keep_failed)).sum();
     match shape {
         Shape::Json => {
-            let one = |((agent, said), took): (&(&str, GuardOutcome), &Vec<u64>)| serde_json::json!({ "agent": agent, "said": said, "count": took.len(), "p50_us": at(took, 50), "p99_us": at(took, 99) });
+            let one = |((agent, said), took): (&(&str, GuardOutcome), &Vec<u64>)| serde_json::json!({ "agent": agent, "said": said, "count": took.len(), "p50_us": at(took, 50), "p99_us": at(took, 99), "max_us": at(took, 100) });
             let all: Vec<serde_json::Value> = counts.iter().map(one).collect();
             let since = counted.first().map(|one| one.at.to_string());
             print(&format!(
@@ -45,10 +45,17 @@ pub(crate) fn stats(settings: &Settings, shape: Shape) -> Outcome {
             print("The guard has not run yet: see `claimtop hook print`.\n")?
         }
         Shape::Text(paint) => {
-            let mut table = Columns::new(&["AGENT", "SAID", "TIMES", "p50", "p99"]);
+            let mut table = Columns::new(&["AGENT", "SAID", "TIMES", "p50", "p99", "MAX"]);
             for ((agent, said), took) in &counts {
                 let ms = |per_cent| Cell::new(format!("{:.1} ms", at(took, per_cent) as f64 / 1e3));
-                table.row([Cell::new(agent), Cell::new(said.label()), Cell::new(took.len()), ms(50), ms(99)]);
+                table.row([
+                    Cell::new(agent),
+                    Cell::new(said.label()),
+                    Cell::new(took.len()),
+                    ms(50),
+                    ms(99),
+                    ms(100),
+                ]);
             }
             print(&table.laid_out(paint, None))?;
             if failed > 0 {

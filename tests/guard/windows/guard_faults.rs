@@ -437,6 +437,8 @@ fn hostile_names_and_inputs_do_no_harm() {
         let said = cart.ask(&world, &format!("#run {line}; echo \"ended $?\""));
         assert_eq!(said, "ended 0", "{line}");
     }
+    let counted = std::fs::read_to_string(state.join("guard/said.jsonl")).unwrap();
+    assert!(counted.contains(r#""said":"timed-out""#), "an input that does not end is counted: {counted}");
     let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
     let trees = state.join("guard/trees");
     assert_eq!(

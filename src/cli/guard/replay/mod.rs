@@ -193,6 +193,7 @@ fn speech(came: GuardOutcome) -> Speech {
         | GuardOutcome::NobodyElse
         | GuardOutcome::ToldBefore
         | GuardOutcome::LostNoted
+        | GuardOutcome::TimedOut
         | GuardOutcome::Failed => Speech::None,
     }
 }
