@@ -94,7 +94,8 @@ pub mod core {
 
 /// From `format`.
 pub mod format {
-    use crate::core::model::{BoundSession, NotedWait};
+    use crate::core::model::{BoundSession, GitCommand, NotedWait};
+    use crate::format::git::events;
     use crate::format::hook::{HookReport, report};
     pub use crate::format::reading::cells::Cells;
     use crate::format::reading::json;
@@ -106,6 +107,11 @@ pub mod format {
             HookReport::Waits(waiting, agent) => Some(NotedWait::new(by, waiting, agent)),
             HookReport::Over(_) | HookReport::Starts | HookReport::Runs | HookReport::Nothing => None,
         }
+    }
+
+    /// Returns the git command that a file of git's own events is about, if it can change anything.
+    pub fn git_command(name: &str, bytes: &[u8]) -> Option<GitCommand> {
+        events::read(name, bytes).command
     }
 
     /// Agent Mail.

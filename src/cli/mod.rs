@@ -4,6 +4,7 @@ mod act;
 mod args;
 mod demo;
 mod fleet;
+mod git_events;
 mod guard;
 mod hook;
 mod journal;
@@ -163,6 +164,7 @@ fn command(arguments: Arguments) -> Outcome {
             scene.observer = guard::tell_guards(scene.observer, &scene.settings);
             let shape = scene.shape(json);
             let others = fleet::others(&scene.settings, about.as_deref())?;
+            git_events::listen(&scene.settings, &scene.observer.policy().signatures);
             live::events::run(scene.observer, others, about, shape)
         }
         Command::Act(what) => acting(what, &logged(options, environment)?),
@@ -190,6 +192,7 @@ fn command(arguments: Arguments) -> Outcome {
         Command::Hook { what: HookCommand::Check } => {
             hook::check::check(&settings::settings(options, environment)?)
         }
+        Command::GitEvents { remove } => git_events::run(&settings::settings(options, environment)?, remove),
         Command::Demo(asked) => demonstrated(asked, options, environment),
         Command::Record(asked) => {
             let scene = scene(options, environment)?;
@@ -209,11 +212,13 @@ fn command(arguments: Arguments) -> Outcome {
         Command::Fleet { what } => fleet::schema::run(&logged(options, environment)?, &what),
         Command::Witness { dry_run, what } => {
             let Scene { settings, observer } = scene(options, environment)?;
+            git_events::listen(&settings, &observer.policy().signatures);
             let observer = guard::tell_guards(observer, &settings);
             fleet::witness::run(observer, &settings, what, dry_run)
         }
         Command::Stream { observe: _, operate } => {
             let Scene { settings, observer } = scene(options, environment)?;
+            git_events::listen(&settings, &observer.policy().signatures);
             let observer = guard::tell_guards(observer, &settings);
             fleet::stream::run(observer, &settings, if operate { Allow::Operate } else { Allow::Observe })
         }

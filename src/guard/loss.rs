@@ -10,18 +10,23 @@ use crate::core::guard::decide::Other;
 use crate::core::guard::folder::joined;
 use crate::core::guard::loss::{Change, Traces, alike};
 use crate::core::guard::shell::{Place, commands};
-use crate::core::model::Untrusted;
 use crate::core::model::snapshot::ledger::kept::{KeptReason, KeptVersion};
 use crate::core::model::snapshot::ledger::{FileMoment, LedgerHolder, LedgerLine, Loss};
+use crate::core::model::snapshot::work::git_command::changer;
 use crate::core::model::text::hex;
 use crate::core::model::text::secret::hidden;
+use crate::core::model::{GitCommand, Untrusted};
 use crate::guard::keep::NEWEST;
 use crate::guard::query::Query;
 use crate::present;
-use crate::source::os::clock;
+use crate::source::os::open::folder::look_at;
+use crate::source::os::{clock, host};
 use crate::source::own::content::FileContent;
+use crate::source::own::git_commands;
 use crate::source::own::kept::KeptFiles;
-use crate::source::own::ledger::{KnownEdit, KnownEdits, Past, Tree, Whose, is_kin, is_since, other_of};
+use crate::source::own::ledger::{
+    Here, KnownEdit, KnownEdits, Past, Tree, Whose, is_kin, is_since, other_of,
+};
 use crate::source::repos::objects::{Name, parse_name, short};
 
 /// The most edits of one session and file whose lines are looked for, the last.
@@ -70,6 +75,8 @@ struct EditLook<'a> {
     moved_to: Vec<String>,
     /// How many more contents may be compared.
     left: usize,
+    /// What git has reported of its commands, once that is asked for.
+    git: Option<Vec<GitCommand>>,
 }
 
 impl Query<'_> {
@@ -91,7 +98,14 @@ impl Query<'_> {
                     (self.question.call.clone(), Some(cut.clone()))
                 };
                 let loss = match look.fate(edit) {
-                    Fate::Gone { was_there: true, blob, stash } => loss_of(edit, at, by(), (blob, stash)),
+                    Fate::Gone { was_there: true, blob, stash } => {
+                        let git = look.seen_git(edit);
+                        // Another window's git has done it while the line ran: its owner will hear of that.
+                        if git.as_deref().is_some_and(|git| self.is_others(git)) {
+                            continue;
+                        }
+                        Loss { git, ..loss_of(edit, at, by(), (blob, stash)) }
+                    }
                     Fate::MovedTo(path) => {
                         Loss { moved_to: Some(path), ..loss_of(edit, at, by(), (None, None)) }
                     }
@@ -135,7 +149,10 @@ impl Query<'_> {
         let mut unknown = Vec::new();
         for edit in known.touched.iter().take(MOST_JUDGED).take_while(|_| self.has_time()) {
             if let Fate::Gone { blob, stash, .. } = look.fate(edit) {
-                unknown.push(loss_of(edit, at, (None, None), (blob, stash)));
+                let git = look.seen_git(edit);
+                if git.as_deref().is_none_or(|git| !self.is_its(git)) {
+                    unknown.push(Loss { git, ..loss_of(edit, at, (None, None), (blob, stash)) });
+                }
             }
         }
         if by_others.is_empty() && unknown.is_empty() {
@@ -157,7 +174,7 @@ impl Query<'_> {
             return Ok(None);
         }
         let top = tree.text().context("no text")?;
-        Ok(Some(present::guard::undone(&self.by_window(&by_others), &unknown, top, self.now)))
+        Ok(Some(present::guard::undone(&self.by_window(&by_others), &self.by_git(unknown), top, self.now)))
     }
 
     /// Returns whether there is time to look at one more edit.
@@ -186,6 +203,48 @@ impl Query<'_> {
         found
     }
 
+    /// Returns whether a git command certainly ran below the asking window, or one that works for it.
+    fn is_its(&self, git: &GitCommand) -> bool {
+        self.window_of(git).is_some_and(|window| self.is_own(&window.holder))
+    }
+
+    /// Returns whether a git command certainly did not run below the asking window.
+    fn is_others(&self, git: &GitCommand) -> bool {
+        git.caller.is_some() && self.machine.process.is_some() && !self.is_its(git)
+    }
+
+    /// Puts losses together by the git command that did it, with the window below which that ran.
+    fn by_git(&self, losses: Vec<Loss>) -> Vec<(Option<Other>, Vec<Loss>)> {
+        let mut found: Vec<(Option<Other>, Vec<Loss>)> = Vec::new();
+        let sid = |loss: &Loss| loss.git.as_ref().map(|git| git.sid.clone());
+        for loss in losses {
+            let is_same =
+                |(_, losses): &&mut (Option<Other>, Vec<Loss>)| losses.first().map(sid) == Some(sid(&loss));
+            match found.iter_mut().find(is_same) {
+                Some((_, losses)) => losses.push(loss),
+                None => found.push((loss.git.as_deref().and_then(|git| self.window_of(git)), vec![loss])),
+            }
+        }
+        found
+    }
+
+    /// Returns the window below which a git command ran.
+    fn window_of(&self, git: &GitCommand) -> Option<Other> {
+        let window = git.caller.as_ref()?.window.as_ref()?;
+        let Here { host, boot_id, pid_namespace, .. } = &self.machine.here;
+        let boot_id =
+            boot_id.clone().filter(|now| git.caller.as_ref().is_some_and(|caller| caller.boot_id == *now));
+        let holder = LedgerHolder::new(
+            (Untrusted::fixed(""), window.agent.clone()),
+            (git.tree.clone(), git.tree.clone()),
+            Some((window.id, None)),
+            (host.clone(), boot_id, *pid_namespace),
+        );
+        let mut other = other_of(&holder, &self.machine.here);
+        self.name(&mut other);
+        Some(other)
+    }
+
     /// Returns the paths that a line names.
     fn named(&self, line: &str) -> Vec<String> {
         let place = Place { folder: &self.question.cwd, home: self.scope.home.to_str(), top_of: &|_| None };
@@ -205,7 +264,7 @@ fn loss_of(
 ) -> Loss {
     let (path, of, edited) = (edit.path.clone(), edit.holder.session.clone(), edit.at);
     let (stash, moved_to) = (stash.map(|stash| hex(&stash).into()), None);
-    Loss { path, at, of, edited, call, line, blob, stash, moved_to }
+    Loss { path, at, of, edited, call, line, blob, stash, moved_to, git: None }
 }
 
 /// Returns what is written down of a line.
@@ -231,7 +290,16 @@ impl<'a> EditLook<'a> {
             let at = reports.entry((&loss.of, &loss.path, loss.edited)).or_insert(loss.at);
             *at = loss.at.max(*at);
         }
-        Self { query, tree, files, versions, reports, past, moved_to, left: MOST_COMPARED }
+        Self { query, tree, files, versions, reports, past, moved_to, left: MOST_COMPARED, git: None }
+    }
+
+    /// Returns the command of git's that has changed the file of an edit last, as git itself reported.
+    fn seen_git(&mut self, edit: &KnownEdit) -> Option<Box<GitCommand>> {
+        let file = Path::new(edit.path.raw());
+        let meta = look_at(file).or_else(|| look_at(file.parent()?))?;
+        let (now, state) = (self.query.now, &self.query.scope.state);
+        let commands = self.git.get_or_insert_with(|| git_commands::known(state, &host::host(now), now));
+        changer(commands, (&self.tree.top, file), meta.touched_at()).cloned().map(Box::new)
     }
 
     /// Determines what has become of an edit whose file was changed since.

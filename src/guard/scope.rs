@@ -23,6 +23,8 @@ pub(crate) struct Scope {
     pub(crate) kept: PathBuf,
     /// Until when losses may be looked for, if there is a limit.
     pub(crate) losses_until: Option<Instant>,
+    /// The state folder, in which git may report its commands.
+    pub(crate) state: PathBuf,
     /// Whether the environment sends git to a repository elsewhere (`GIT_DIR`).
     pub(crate) is_git_elsewhere: bool,
 }

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use crate::core::guard::decide::{Holding, Life, Other};
 use crate::core::guard::shell::{Command, Place, commands};
 use crate::core::model::snapshot::ledger::{Encounter, FileMoment, Loss};
-use crate::core::model::{Edit, Untrusted};
+use crate::core::model::{Edit, GitCommand, Untrusted};
 use crate::present::text::age;
 
 /// The most windows that a text names.
@@ -76,7 +76,9 @@ pub(crate) fn lost(lost: &[(Other, Vec<Loss>)], tree: &str) -> String {
         .iter()
         .take(MOST_WINDOWS)
         .map(|(other, losses)| {
-            format!("{} of {}; {}", lost_files(losses, tree), who(other), way_back(losses, tree))
+            let by = losses.iter().find_map(|loss| loss.git.as_deref());
+            let by = by.map(|git| format!(", by {}", git_call(git))).unwrap_or_default();
+            format!("{} of {}{by}; {}", lost_files(losses, tree), who(other), way_back(losses, tree))
         })
         .collect();
     let more = lost.len().saturating_sub(MOST_WINDOWS);
@@ -84,20 +86,25 @@ pub(crate) fn lost(lost: &[(Other, Vec<Loss>)], tree: &str) -> String {
     format!("claimtop: this call undid uncommitted edits: {}.{more}", whose.join(". "))
 }
 
-/// Says to a window that its uncommitted edits were undone: by whose calls, or by none that is known.
+/// Says to a window that its uncommitted edits were undone: by whose calls, or by none that is known but git's own
+/// word.
 pub(crate) fn undone(
     by_windows: &[(Other, Vec<Loss>)],
-    by_unknown: &[Loss],
+    by_no_call: &[(Option<Other>, Vec<Loss>)],
     tree: &str,
     now: Timestamp,
 ) -> String {
     let by_one = |(other, losses): &(Other, Vec<Loss>)| {
         let first = losses.first()?;
-        let call = first.line.as_ref().map_or_else(|| "shell line".to_owned(), |line| call_in(line.raw()));
+        let call = match (&first.git, &first.line) {
+            (Some(git), _) => git_call(git),
+            (None, Some(line)) => format!("the `{}`", call_in(line.raw())),
+            (None, None) => "the `shell line`".to_owned(),
+        };
         let age = age::label_between(now, first.at);
         let (files, way) = (lost_files(losses, tree), way_back(losses, tree));
         Some(format!(
-            "your uncommitted edits of {files} were undone by the `{call}` of {} {age} ago; {way}.",
+            "your uncommitted edits of {files} were undone by {call} of {} {age} ago; {way}.",
             who(other)
         ))
     };
@@ -106,13 +113,25 @@ pub(crate) fn undone(
     if more > 0 {
         lines.push(format!("{} more undid others.", windows(more)));
     }
-    if !by_unknown.is_empty() {
-        let (files, way) = (lost_files(by_unknown, tree), way_back(by_unknown, tree));
-        lines.push(format!(
-            "your uncommitted edits of {files} are gone: a person or a script undid them; {way}."
-        ));
+    for (window, losses) in by_no_call.iter().take(MOST_WINDOWS) {
+        let (files, way) = (lost_files(losses, tree), way_back(losses, tree));
+        let by = losses.first().and_then(|loss| loss.git.as_deref()).map(|git| {
+            let of = match (window, &git.caller) {
+                (Some(window), _) => format!("of {}", who(window)),
+                (None, Some(_)) => "outside all windows".to_owned(),
+                (None, None) => "of a process that nobody saw".to_owned(),
+            };
+            format!("{} {of}, as git's own events say,", git_call(git))
+        });
+        let by = by.unwrap_or_else(|| "a person or a script".to_owned());
+        lines.push(format!("your uncommitted edits of {files} are gone: {by} undid them; {way}."));
     }
     format!("claimtop: {}", lines.join("\n"))
+}
+
+/// Names a git command that git itself has reported.
+fn git_call(git: &GitCommand) -> String {
+    format!("the `{}` (PID {})", call_in(&git.line()), git.pid)
 }
 
 /// Names the program of a shell line, or git's command.

@@ -4,7 +4,7 @@ use super::places::Places;
 use crate::source::database::sqlite::copies::Copies;
 use crate::source::database::{leo, obra, stores};
 use crate::source::interface::Source;
-use crate::source::own::{bindings, guarded, unfinished};
+use crate::source::own::{bindings, git_commands, guarded, unfinished};
 use crate::source::{provenance, sessions, work};
 
 /// Returns one of each, which has read nothing yet.
@@ -12,6 +12,7 @@ pub(crate) fn all(places: &Places) -> Vec<Box<dyn Source>> {
     let mut all = of_files(places);
     all.push(Box::new(provenance::Reader::default()));
     all.push(Box::new(unfinished::Reader::default()));
+    all.push(Box::new(git_commands::Reader::default()));
     all
 }
 

@@ -109,6 +109,7 @@ fn world(windows: usize) -> Snapshot {
         tombstones: Default::default(),
         unread_work: Vec::new(),
         unfinished: Vec::new(),
+        git_commands: Vec::new(),
         plain_folders: Vec::new(),
         traces: Vec::new(),
         work: Vec::new(),

@@ -32,10 +32,11 @@ use std::sync::{Arc, LazyLock, OnceLock};
 use claimtop::core::assess::{Policy, assess};
 use claimtop::core::judge::window::agent::Signatures;
 use claimtop::core::model::{
-    ClockHistory, ClockReading, Host, Multiplexer, Origin, Platform, Port, ProcessId, Reason, Report,
-    SeenAgent, SeenBelow, Snapshot, Tombstone, Trace, UnfinishedAction,
+    ClockHistory, ClockReading, GitCaller, GitCommand, Host, Multiplexer, Origin, Platform, Port, ProcessId,
+    Reason, Report, SeenAgent, SeenBelow, Snapshot, Tombstone, Trace, UnfinishedAction,
 };
 use claimtop::testing::core::{Action, merged, settle};
+use claimtop::testing::format::git_command;
 use jiff::{SignedDuration, Span, Timestamp, Zoned, tz::TimeZone};
 use serde::Deserialize;
 
@@ -43,8 +44,8 @@ use self::expect::Expect;
 use self::files::absolute;
 use self::rows::{DatabaseSpec, RowSpec};
 use self::spec::{
-    BindingSpec, DescentSpec, FileSpec, HostSpec, ProcessSpec, RepoSpec, SeenSpec, SessionFileSpec,
-    SourceSpec, TombstoneSpec, TraceSpec, UnfinishedSpec, WorkSpec,
+    BindingSpec, DescentSpec, FileSpec, GitCommandSpec, HostSpec, ProcessSpec, RepoSpec, SeenSpec,
+    SessionFileSpec, SourceSpec, TombstoneSpec, TraceSpec, UnfinishedSpec, WorkSpec,
 };
 
 /// One world.
@@ -91,6 +92,8 @@ pub(crate) struct WorldFile {
     source: Vec<SourceSpec>,
     #[serde(default)]
     unfinished: Vec<UnfinishedSpec>,
+    #[serde(default)]
+    git_command: Vec<GitCommandSpec>,
     /// The expected results.
     pub(crate) expect: Expect,
 }
@@ -221,6 +224,35 @@ impl WorldFile {
         }
     }
 
+    fn git_command(&self, spec: &GitCommandSpec) -> GitCommand {
+        let at = self.at(&spec.at);
+        let name = |pid: u32| format!("{}-H00000000-P{pid:08x}", at.strftime("%Y%m%dT%H%M%S.%6fZ"));
+        let own = name(spec.pid);
+        let sid = spec.below.map_or_else(|| own.clone(), |above| format!("{}/{own}", name(above)));
+        let mode = spec.mode.as_deref().map_or(String::new(), |mode| {
+            format!("{{\"event\":\"cmd_mode\",\"sid\":{sid:?},\"name\":{mode:?}}}\n")
+        });
+        let (tree, ended) = (&spec.tree, self.at(spec.ended.as_deref().unwrap_or(&spec.at)));
+        let (argv, above) = (format!("{:?}", spec.argv), format!("{:?}", spec.above));
+        let text = format!(
+            "{{\"event\":\"start\",\"sid\":{sid:?},\"time\":\"{at}\",\"argv\":{argv}}}\n\
+             {{\"event\":\"cmd_ancestry\",\"sid\":{sid:?},\"ancestry\":{above}}}\n\
+             {{\"event\":\"def_repo\",\"sid\":{sid:?},\"worktree\":{tree:?}}}\n{mode}\
+             {{\"event\":\"atexit\",\"sid\":{sid:?},\"time\":\"{ended}\",\"code\":0}}\n"
+        );
+        let mut command = git_command(&own, text.as_bytes()).expect("a git command that changes something");
+        let process = |pid, started: &str| ProcessId { pid, start_ticks: self.ticks(started) };
+        command.caller = (!spec.not_seen).then(|| GitCaller {
+            boot_id: spec.boot_id.as_deref().unwrap_or(&self.host.boot_id).into(),
+            process: process(spec.pid, &spec.at),
+            window: spec.window.as_ref().map(|(pid, started)| SeenBelow {
+                id: process(*pid, started),
+                agent: spec::claude_code().as_str().into(),
+            }),
+        });
+        command
+    }
+
     fn trace(&self, spec: &TraceSpec) -> Trace {
         let process = self.process.iter().find(|process| process.pid == spec.pid).expect("its process");
         let argv: Vec<_> = process.argv.iter().map(|argument| argument.as_str().into()).collect();
@@ -320,6 +352,7 @@ impl WorldFile {
             work: self.work.iter().map(|spec| Arc::new(self.work(spec))).collect(),
             unread_work: Vec::new(),
             unfinished: self.unfinished.iter().map(|spec| self.unfinished(spec)).collect(),
+            git_commands: self.git_command.iter().map(|spec| self.git_command(spec)).collect(),
             plain_folders: self.host.plain_folders.iter().map(|folder| folder.as_str().into()).collect(),
             traces: self.trace.iter().map(|spec| self.trace(spec)).collect(),
             session_files: self.session_file.iter().map(|spec| self.session_file(spec)).collect(),

@@ -527,6 +527,36 @@ pub(super) struct UnfinishedSpec {
     pub(super) missing: Vec<String>,
 }
 
+/// A command of git's, as git's own events reported it.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct GitCommandSpec {
+    pub(super) pid: u32,
+    pub(super) argv: Vec<String>,
+    pub(super) tree: String,
+    pub(super) at: String,
+    /// When it ended; by default at once.
+    #[serde(default)]
+    pub(super) ended: Option<String>,
+    /// What git says of it, such as `path`.
+    #[serde(default)]
+    pub(super) mode: Option<String>,
+    /// The git command that started it, by its PID, at the same time.
+    #[serde(default)]
+    pub(super) below: Option<u32>,
+    /// The names of the programs above it.
+    #[serde(default)]
+    pub(super) above: Vec<String>,
+    /// The window below which it ran, with its start.
+    #[serde(default)]
+    pub(super) window: Option<(u32, String)>,
+    /// No open claimtop saw it.
+    #[serde(default)]
+    pub(super) not_seen: bool,
+    #[serde(default)]
+    pub(super) boot_id: Option<String>,
+}
+
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct SourceSpec {

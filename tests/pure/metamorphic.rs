@@ -204,6 +204,7 @@ fn merged(mut one: Snapshot, other: Snapshot) -> Snapshot {
     one.plain_folders.extend(other.plain_folders);
     one.traces.extend(other.traces);
     one.unfinished.extend(other.unfinished);
+    one.git_commands.extend(other.git_commands);
     one.tombstones = claimtop::testing::core::merged(one.tombstones.to_vec(), &other.tombstones).into();
     one
 }

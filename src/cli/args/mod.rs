@@ -125,6 +125,12 @@ pub(crate) enum Command {
         #[arg(long)]
         release: bool,
     },
+    /// Print what has git report its commands, so that whoever undid edits is certain; nothing is changed
+    GitEvents {
+        /// Print how it is removed again
+        #[arg(long)]
+        remove: bool,
+    },
     /// Print each change as it happens, until interrupted
     Events {
         /// Only events about this: any name on the screen

@@ -20,6 +20,7 @@ pub(super) fn scope(settings: &Settings) -> Scope {
         keep: settings.effective.config.keep,
         kept: settings.state.join("kept"),
         losses_until: None,
+        state: settings.state.clone(),
         is_git_elsewhere: settings.environment.is_git_elsewhere,
     }
 }

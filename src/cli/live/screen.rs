@@ -13,7 +13,7 @@ use crate::cli::output::failure::{Exit, Failure, Outcome};
 use crate::cli::output::{Paint, Shape};
 use crate::cli::settings::Settings;
 use crate::cli::show::list;
-use crate::cli::{act, fleet, guard};
+use crate::cli::{act, fleet, git_events, guard};
 use crate::config::layers::Origin;
 use crate::config::{Access, Alerts, Config, Notify, Switch, Theme};
 use crate::core::model::Untrusted;
@@ -59,6 +59,7 @@ pub(crate) fn screen(settings: &Settings, observer: Observer, about: About) -> O
     let (stage, descents) = (observer.stage(), observer.descents());
     let observer = observer.recorded(tape.recorder());
     let observer = guard::tell_guards(observer, settings);
+    git_events::listen(settings, &observer.policy().signatures);
     let (observer, hints) = observer.watched();
     if let Some(nudge) = observer.nudge() {
         tape.asks(Box::new(nudge));

@@ -70,6 +70,7 @@ pub use self::snapshot::row::{Columns, RowChange, Value};
 pub use self::snapshot::session::{Beginning, Others, SessionFile, SessionView, Strength, Tie};
 pub use self::snapshot::tombstone::Tombstone;
 pub use self::snapshot::tree_state::{Names, TreeState};
+pub use self::snapshot::work::git_command::{GitCaller, GitCommand, GitReach};
 pub use self::snapshot::work::item::{Stage, WorkItem};
 pub use self::snapshot::work::{
     Call, CommitState, ContextFill, Doing, Edit, EditFate, EditState, Prompt, ShellCommand, SubAgent,

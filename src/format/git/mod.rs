@@ -4,6 +4,7 @@
 //! behind. Processes show which git lives (`core::liveness`). A working tree's `locked` holds a free reason
 //! (git-worktree(1), `lock`), in which agents name themselves.
 
+pub(crate) mod events;
 mod reason;
 #[cfg(test)]
 mod tests;

@@ -329,6 +329,7 @@ impl Collector {
             plain_folders: found.plain(&self.working),
             traces: Vec::new(),
             unfinished: Vec::new(),
+            git_commands: Vec::new(),
         };
         let kept = self.descents.read(places.descents().as_deref(), fence, reading.host);
         self.scope.descents.recall(&kept, reading.host, &snapshot.processes);

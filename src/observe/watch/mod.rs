@@ -1,5 +1,6 @@
 //! Hints that something has changed: they only mean "look again", and truth is a re-read.
 
+pub(crate) mod arrivals;
 #[cfg(target_os = "linux")]
 pub(crate) mod deaths;
 #[cfg(target_os = "macos")]

@@ -131,6 +131,11 @@ fn node_made_at() -> Option<Timestamp> {
     Timestamp::try_from(meta.created().or_else(|_| meta.modified()).ok()?).ok()
 }
 
+/// Returns the user as whom we act.
+pub(crate) fn uid() -> u32 {
+    geteuid().as_raw()
+}
+
 /// Returns whether a folder is ours: we leave nothing in another user's home.
 pub(crate) fn owns(folder: &Path) -> bool {
     stat(folder).is_ok_and(|stat| stat.st_uid == geteuid().as_raw())

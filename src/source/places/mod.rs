@@ -51,6 +51,20 @@ pub struct Places {
     pub follows_homes: bool,
 }
 
+/// The name of the file of what was read of git's events.
+pub(crate) const GIT_COMMANDS: &str = "git-commands.jsonl";
+
+/// Returns the folder of git's events in a state folder. It exists only if a person has made it: without it nothing
+/// listens.
+pub(crate) fn git_events_in(state: &Path) -> PathBuf {
+    state.join("git-events")
+}
+
+/// Returns the file of what was read of them, beside it.
+pub(crate) fn git_commands_in(state: &Path) -> PathBuf {
+    state.join(GIT_COMMANDS)
+}
+
 impl Places {
     /// Returns the usual places of a home and a temporary folder, and nothing outside of them but these
     /// roots: so with `--home` and `--tmp`.
@@ -93,7 +107,14 @@ impl Places {
     pub(crate) fn fence(&self) -> Fence {
         // claimtop's own notes can lie elsewhere (`--state`).
         let in_state = |name: &str| self.state().map(|state| state.join(name));
-        let in_state = [self.tombstones(), self.descents(), in_state(JOURNAL), in_state(PARKED)];
+        let in_state = [
+            self.tombstones(),
+            self.descents(),
+            in_state(JOURNAL),
+            in_state(PARKED),
+            self.state().map(|state| git_events_in(&state)),
+            self.state().map(|state| git_commands_in(&state)),
+        ];
         let own = [&self.bindings, &self.copies].into_iter().chain(in_state.iter().flatten());
         let own = own.filter(|path| path.is_absolute());
         let folders = [&self.tmp, &self.home].into_iter().chain(&self.roots).chain(own);
@@ -131,6 +152,8 @@ mod tests {
             ("/home/dev/.claude", true),
             ("/s/claimtop/journal.jsonl", true),
             ("/s/claimtop/parked/1-1-a", true),
+            ("/s/claimtop/git-events/20261129T094706.756893Z-H0a7c9cdf-P00007cdc", true),
+            ("/s/claimtop/git-commands.jsonl", true),
             ("/s/claimtop/history.ring", false),
             ("/s", false),
         ] {

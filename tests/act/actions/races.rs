@@ -57,6 +57,7 @@ impl Look for Simple {
             tombstones: Default::default(),
             unread_work: Vec::new(),
             unfinished: Vec::new(),
+            git_commands: Vec::new(),
             plain_folders: Vec::new(),
             traces: Vec::new(),
             work: Vec::new(),

@@ -145,7 +145,7 @@ pub(crate) fn repository(world: &World) -> PathBuf {
     repo
 }
 
-fn run(world: &World, repo: &Path, line: &str) -> String {
+pub(crate) fn run(world: &World, repo: &Path, line: &str) -> String {
     let mut command = Command::new("bash");
     command.args(["-c", line]).current_dir(repo).env_clear().env("HOME", world.path("home"));
     command.env("PATH", "/usr/bin:/bin").stdin(Stdio::null());

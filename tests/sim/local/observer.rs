@@ -308,6 +308,7 @@ fn records(world: &mut World) -> Snapshot {
         tombstones: world.stones.clone().into(),
         unread_work: Vec::new(),
         unfinished: Vec::new(),
+        git_commands: Vec::new(),
         plain_folders: Vec::new(),
         traces: Vec::new(),
         work: Vec::new(),

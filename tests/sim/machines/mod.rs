@@ -475,6 +475,7 @@ impl World {
             tombstones: machine.map(|machine| machine.tombstones.clone().into()).unwrap_or_default(),
             unread_work: Vec::new(),
             unfinished: Vec::new(),
+            git_commands: Vec::new(),
             plain_folders: Vec::new(),
             traces: Vec::new(),
             work: Vec::new(),

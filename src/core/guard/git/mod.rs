@@ -80,6 +80,11 @@ pub(crate) fn git_calls(line: &str, place: &Place<'_>) -> Vec<GitCall> {
     calls
 }
 
+/// Returns the call that git's own arguments make, run in some folder, if it reaches into the uncommitted work of others.
+pub(crate) fn git_call(words: Vec<String>, folder: &str) -> Option<GitCall> {
+    call(&Command { words, folder: Some(folder.into()) })
+}
+
 /// Options of git's own that do not change what a verb takes; those about paths only if the paths are plain.
 const WITHOUT_EFFECT: [&str; 11] = [
     "-p", "-P", "--paginate", "--no-pager", "--no-optional-locks", "--literal-pathspecs", "--glob-pathspecs",

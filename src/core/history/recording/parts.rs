@@ -85,6 +85,7 @@ impl<'a> Parts<'a> {
             work: self.part("work")?,
             unread_work: self.part("unread-work")?,
             unfinished: self.part("unfinished")?,
+            git_commands: self.part("git-commands")?,
             sources: self.part("sources")?,
             seen_agents: self.part("seen")?,
         }))

@@ -1,7 +1,7 @@
 //! The story of edits that are gone.
 
 use crate::core::judge::rules::facts::window_name;
-use crate::core::judge::rules::place::lost::{Owner, command_evidence, gone_evidence, losses, what, who};
+use crate::core::judge::rules::place::lost::{Doer, Owner, gone_evidence, losses, what, who};
 use crate::core::judge::story::chain::{Chain, Ending, so};
 use crate::core::judge::story::scene::{Scene, all_windows};
 use crate::core::model::{Cause, Evidence, Story, WindowView};
@@ -18,14 +18,21 @@ pub(crate) fn lost(scene: &Scene<'_>) -> Option<Story> {
     };
     let losses = losses(scene.facts);
     let loss = losses.iter().find(|loss| {
-        let windows = usize::from(loss.owner.window.is_some()) + usize::from(loss.by.is_some());
-        has_owner(&loss.owner) && loss.by.is_none_or(|(by, _)| has(by)) && windows == scene.windows.len()
+        let windows = usize::from(loss.owner.window.is_some()) + usize::from(loss.culprit().is_some());
+        has_owner(&loss.owner) && loss.culprit().is_none_or(has) && windows == scene.windows.len()
     })?;
     let owner = &loss.owner;
     let mut chain = Chain::default();
-    if let Some((by, command)) = loss.by {
-        let evidence: Vec<Evidence> = command_evidence((by, command)).into_iter().collect();
-        chain.saw(Some(command.at), format!("{} ran `{}`", window_name(by), command.line), evidence);
+    for by in loss.by.iter().take(MOST) {
+        let evidence: Vec<Evidence> = by.evidence().into_iter().collect();
+        match by {
+            Doer::Command(by, command) => {
+                let told = format!("{} ran `{}`", window_name(by), command.line);
+                chain.saw(Some(command.at), told, evidence);
+            }
+            Doer::Git(seen) => chain.saw(Some(seen.command.at), seen.sentence(), evidence),
+            Doer::NotKnown => {}
+        }
     }
     for edit in loss.edits.iter().take(MOST) {
         let told = format!("{} edited {}", owner.name, edit.path);
@@ -39,5 +46,5 @@ pub(crate) fn lost(scene: &Scene<'_>) -> Option<Story> {
     );
     let told = format!("{}; {}", what(loss, scene.facts), who(loss));
     let story = chain.end(ending, so(told, all_windows(&scene.windows)))?;
-    Some(Story { yields: loss.by.iter().map(|(by, _)| by.key.clone()).collect(), ..story })
+    Some(Story { yields: loss.culprit().map(|by| by.key.clone()).into_iter().collect(), ..story })
 }

@@ -25,8 +25,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::core::model::text::path::as_text as path_text;
 use crate::core::model::{
-    FilePath, Format, HomeFolder, Host, Key, KeyKind, Notes, Ownership, Problem, ProcessId, ProcessTable,
-    Record, SessionFile, Tombstone, Trace, TreeSort, UnfinishedAction, UnreadWork, Untrusted, Work, WorkItem,
+    FilePath, Format, GitCommand, HomeFolder, Host, Key, KeyKind, Notes, Ownership, Problem, ProcessId,
+    ProcessTable, Record, SessionFile, Tombstone, Trace, TreeSort, UnfinishedAction, UnreadWork, Untrusted,
+    Work, WorkItem,
 };
 
 /// Everything that one look found. Records are read first, processes second: the other way
@@ -69,6 +70,8 @@ pub struct Snapshot {
     pub traces: Vec<Trace>,
     /// Claimtop's own actions that did not end, or ended halfway.
     pub unfinished: Vec<UnfinishedAction>,
+    /// What git itself has reported of its commands in these working trees, the oldest first.
+    pub git_commands: Vec<GitCommand>,
 }
 
 impl Snapshot {

@@ -63,6 +63,7 @@ impl Redactor {
             work,
             unread_work,
             unfinished,
+            git_commands,
         } = &mut look;
         self.host(host, *taken_at);
         self.processes(processes);
@@ -89,6 +90,7 @@ impl Redactor {
             self.untrusted(title);
             missing.iter_mut().for_each(|path| self.file(path));
         }
+        git_commands.iter_mut().for_each(|command| self.git_command(command));
         look
     }
 

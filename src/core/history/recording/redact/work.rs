@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use crate::core::history::recording::redact::Redactor;
 use crate::core::model::{
-    BoundSession, Call, Doing, Edit, NotedWait, Notes, SubAgent, Untrusted, Waiting, Wants, Warning, Work,
+    BoundSession, Call, Doing, Edit, GitCaller, GitCommand, GitReach, NotedWait, Notes, SeenBelow, SubAgent,
+    Untrusted, Waiting, Wants, Warning, Work,
 };
 
 /// How agents name the tools of MCP servers, before the server's name.
@@ -67,6 +68,25 @@ impl Redactor {
             self.untrusted(id);
             task.iter_mut().for_each(|task| self.untrusted(task));
             call.iter_mut().for_each(|call| self.call(call));
+        }
+    }
+
+    /// Keeps what the command reaches, by which it is judged, with other names.
+    pub(super) fn git_command(&mut self, command: &mut GitCommand) {
+        let GitCommand { sid, pid: _, at: _, ended: _, exit: _, tree, words, reach, above, caller } = command;
+        // By its parts, so that children stay known by their parents.
+        let parts: Vec<String> = sid.raw().split('/').map(|part| self.0.text(part)).collect();
+        *sid = parts.join("/").into();
+        words.iter_mut().chain(above).for_each(|word| self.untrusted(word));
+        self.untrusted(tree);
+        if let Some(GitReach::Paths(paths)) = reach {
+            paths.iter_mut().for_each(|path| self.untrusted(path));
+        }
+        if let Some(GitCaller { boot_id, process: _, window }) = caller {
+            self.untrusted(boot_id);
+            if let Some(SeenBelow { id: _, agent }) = window {
+                self.untrusted(agent);
+            }
         }
     }
 

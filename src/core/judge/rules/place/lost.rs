@@ -5,14 +5,18 @@ use std::path::Path;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::core::judge::edited::certain_work;
-use crate::core::judge::rules::facts::{Facts, window_evidence, window_name};
+use crate::core::judge::rules::facts::{Facts, count, window_evidence, window_name};
 use crate::core::judge::rules::found::Findings;
+use crate::core::judge::rules::place::seen_git::{GitDoer, SeenGit, seen_git};
 use crate::core::model::{
     Code, Edit, Evidence, Finding, Key, LostWork, Remedy, Sentence, ShellCommand, Untrusted, WindowView, Work,
 };
 
 /// The most files of one finding that are evidence.
 const MOST_TOLD: usize = 8;
+
+/// The most commands of one finding that are told.
+const MOST_DOERS: usize = 2;
 
 /// For how long a change of files may be in progress, such as a rebase: 2 s.
 const IN_PROGRESS: SignedDuration = SignedDuration::from_secs(2);
@@ -59,8 +63,55 @@ pub(crate) struct Loss<'a> {
     pub(crate) owner: Owner<'a>,
     /// The edits, the one whose file was changed last first.
     pub(crate) edits: Vec<&'a Edit>,
-    /// The command of another window that ran then.
-    pub(crate) by: Option<(&'a WindowView, &'a ShellCommand)>,
+    /// What did it: commands of one window, or of none.
+    pub(crate) by: Vec<Doer<'a>>,
+}
+
+impl<'a> Loss<'a> {
+    /// Returns the other window that did it.
+    pub(crate) fn culprit(&self) -> Option<&'a WindowView> {
+        self.by.first()?.window()
+    }
+}
+
+/// What has undone edits.
+#[derive(Clone, Copy)]
+pub(crate) enum Doer<'a> {
+    /// A command of another window, as far as times show.
+    Command(&'a WindowView, &'a ShellCommand),
+    /// A command of git's own, for certain.
+    Git(SeenGit<'a>),
+    /// A person, a script, or a command that no session file has.
+    NotKnown,
+}
+
+impl<'a> Doer<'a> {
+    /// Returns the window that did it.
+    pub(crate) fn window(&self) -> Option<&'a WindowView> {
+        match self {
+            Self::Command(window, _) => Some(window),
+            Self::Git(seen) => seen.window(),
+            Self::NotKnown => None,
+        }
+    }
+
+    /// Returns whether both are one command, or commands of one window as far as times show.
+    fn is_same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Git(one), Self::Git(other)) => one.command.sid == other.command.sid,
+            (Self::Command(..), Self::Command(..)) | (Self::NotKnown, Self::NotKnown) => true,
+            (_, _) => false,
+        }
+    }
+
+    /// States what it ran.
+    pub(crate) fn evidence(&self) -> Option<Evidence> {
+        match self {
+            Self::Command(window, command) => command_evidence((window, command)),
+            Self::Git(seen) => Some(seen.evidence()),
+            Self::NotKnown => None,
+        }
+    }
 }
 
 /// Finds edits that are gone.
@@ -83,38 +134,52 @@ pub(crate) fn losses<'a>(facts: &'a Facts<'a>) -> Vec<Loss<'a>> {
             .collect();
         gone.sort_by(|one, other| other.1.cmp(&one.1).then_with(|| one.0.path.cmp(&other.0.path)));
         for (edit, since) in gone {
-            let by = match culprit(&owner, edit, since, facts) {
-                Culprit::Itself => continue,
-                Culprit::Window(by, command) => Some((by, command)),
-                Culprit::NotKnown if owner.window.is_none() => continue,
-                Culprit::NotKnown => None,
-            };
-            let key = |by: &Option<(&'a WindowView, &'a ShellCommand)>| by.map(|(by, _)| &by.key);
-            let is_same = |loss: &&mut Loss<'a>| loss.owner.key == owner.key && key(&loss.by) == key(&by);
+            let Some(by) = culprit(&owner, edit, since, facts) else { continue };
+            if owner.window.is_none() && by.window().is_none() {
+                continue;
+            }
+            let key = |window: Option<&'a WindowView>| window.map(|window| &window.key);
+            let is_same =
+                |loss: &&mut Loss<'a>| loss.owner.key == owner.key && key(loss.culprit()) == key(by.window());
             match losses.iter_mut().find(is_same) {
-                Some(loss) => loss.edits.push(edit),
-                None => losses.push(Loss { owner: owner.clone(), edits: vec![edit], by }),
+                Some(loss) => {
+                    loss.edits.push(edit);
+                    if !loss.by.iter().any(|one| one.is_same(&by)) {
+                        loss.by.push(by);
+                    }
+                }
+                None => losses.push(Loss { owner: owner.clone(), edits: vec![edit], by: vec![by] }),
             }
         }
     }
     losses
 }
 
-/// What has changed a file.
-enum Culprit<'a> {
-    /// A command of the same window.
-    Itself,
-    /// A command of another window, as far as times show.
-    Window(&'a WindowView, &'a ShellCommand),
-    /// A person, a script, or a command that no session file has.
-    NotKnown,
+/// Returns what has changed a file of a window at a moment; `None` if that was the window itself.
+fn culprit<'a>(owner: &Owner<'a>, edit: &Edit, since: Timestamp, facts: &'a Facts<'a>) -> Option<Doer<'a>> {
+    let file = Path::new(edit.path.raw());
+    let tree = facts.world.worktree_of(file).map(|(_, tree)| tree.path.as_path());
+    let seen = tree.and_then(|tree| seen_git((tree, file), since, facts));
+    match seen {
+        Some(SeenGit { by: GitDoer::Window(window), .. }) if window.key == *owner.key => None,
+        // Times may tell more than git's own word.
+        Some(SeenGit { by: GitDoer::NotSeen, .. }) | None => {
+            let by = by_times(owner, tree, since, facts)?;
+            Some(if let (Doer::NotKnown, Some(seen)) = (by, seen) { Doer::Git(seen) } else { by })
+        }
+        Some(seen) => Some(Doer::Git(seen)),
+    }
 }
 
 /// Returns what may have changed a file at a moment: a command in its working tree that ran then, rather one that git
-/// lets reach into files.
-fn culprit<'a>(owner: &Owner<'a>, edit: &Edit, since: Timestamp, facts: &'a Facts<'a>) -> Culprit<'a> {
+/// lets reach into files; `None` if that is the window's own.
+fn by_times<'a>(
+    owner: &Owner<'a>,
+    of_file: Option<&Path>,
+    since: Timestamp,
+    facts: &'a Facts<'a>,
+) -> Option<Doer<'a>> {
     let tree = |path: &Path| facts.world.worktree_of(path).map(|(_, tree)| tree.path.as_path());
-    let of_file = tree(Path::new(edit.path.raw()));
     let is_here = |window: &&WindowView| {
         let here = window.cwd.as_ref().and_then(|cwd| tree(Path::new(cwd.raw())));
         window.key != *owner.key && of_file.is_some() && here == of_file
@@ -128,9 +193,9 @@ fn culprit<'a>(owner: &Owner<'a>, edit: &Edit, since: Timestamp, facts: &'a Fact
     let others = others.filter_map(|window| Some((Some(window), ran(certain_work(window)?)?)));
     let all = own.into_iter().chain(others);
     match all.min_by_key(|(window, command)| (!command.reaches_files, window.is_some())) {
-        Some((None, _)) => Culprit::Itself,
-        Some((Some(window), command)) => Culprit::Window(window, command),
-        None => Culprit::NotKnown,
+        Some((None, _)) => None,
+        Some((Some(window), command)) => Some(Doer::Command(window, command)),
+        None => Some(Doer::NotKnown),
     }
 }
 
@@ -144,13 +209,13 @@ fn finding(loss: &Loss<'_>, facts: &Facts<'_>) -> Finding {
     let Loss { owner, edits, by } = loss;
     let says = format!("{}: {}", what(loss, facts), who(loss));
     let mut evidence: Vec<Evidence> = owner.window.map(window_evidence).into_iter().collect();
-    evidence.extend(by.iter().map(|(by, _)| window_evidence(by)));
-    evidence.extend(by.iter().filter_map(|by| command_evidence(*by)));
+    evidence.extend(loss.culprit().map(window_evidence));
+    evidence.extend(by.iter().filter_map(Doer::evidence));
     for edit in edits.iter().take(MOST_TOLD) {
         evidence.push(owner.edit_evidence(edit));
         evidence.push(gone_evidence(edit));
     }
-    let by = by.iter().map(|(by, _)| by.key.clone());
+    let by = loss.culprit().map(|by| by.key.clone());
     let subjects: Vec<_> = std::iter::once(owner.key.clone()).chain(by).collect();
     let message = Sentence::from(says);
     Finding::new(Code::LostEdits, subjects, message, evidence, Remedy::Rescue)
@@ -171,10 +236,14 @@ pub(crate) fn what(loss: &Loss<'_>, facts: &Facts<'_>) -> String {
 
 /// Says what ran then.
 pub(crate) fn who(loss: &Loss<'_>) -> String {
-    match loss.by {
-        Some((by, command)) => format!("{} ran `{}` then", window_name(by), command.line),
-        None => "a person or a script changed the files, or a command that is not known".to_owned(),
-    }
+    let told = |by: &Doer<'_>| match by {
+        Doer::Command(by, command) => format!("{} ran `{}` then", window_name(by), command.line),
+        Doer::Git(seen) => seen.sentence(),
+        Doer::NotKnown => "a person or a script changed the files, or a command that is not known".to_owned(),
+    };
+    let more = loss.by.len().saturating_sub(MOST_DOERS);
+    let more = (more > 0).then(|| format!("and {}", count(more, "more command")));
+    loss.by.iter().take(MOST_DOERS).map(told).chain(more).collect::<Vec<_>>().join("; ")
 }
 
 /// States that an edit is gone.
@@ -185,7 +254,7 @@ pub(crate) fn gone_evidence(edit: &Edit) -> Evidence {
 }
 
 /// States that a window ran a command.
-pub(crate) fn command_evidence((window, command): (&WindowView, &ShellCommand)) -> Option<Evidence> {
+fn command_evidence((window, command): (&WindowView, &ShellCommand)) -> Option<Evidence> {
     let source = certain_work(window)?.path.text().clone();
     let value = format!("{} ran `{}`", window_name(window), command.line);
     Some(Evidence::new("command", value, source).dated(Some(command.at)))

@@ -5,4 +5,5 @@ pub(crate) mod folders;
 pub(crate) mod lost;
 pub(crate) mod places;
 pub(crate) mod ports;
+pub(crate) mod seen_git;
 pub(crate) mod sharing;

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::core::model::report::context::is_valid_id;
-use crate::core::model::{ProcessId, Untrusted};
+use crate::core::model::{GitCommand, ProcessId, Untrusted};
 
 /// The schema name of a ledger.
 const SCHEMA: &str = "claimtop.ledger.v1";
@@ -74,6 +74,9 @@ pub(crate) struct Loss {
     /// The path to which the call has moved the file: then nothing is lost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) moved_to: Option<Untrusted>,
+    /// The command of git's that did it, as git itself reported.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) git: Option<Box<GitCommand>>,
 }
 
 /// A file and a moment.

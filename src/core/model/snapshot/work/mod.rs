@@ -1,5 +1,6 @@
 //! What a session does, according to its agent's session file.
 
+pub(crate) mod git_command;
 pub(crate) mod item;
 
 use jiff::Timestamp;
