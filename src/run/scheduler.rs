@@ -137,11 +137,11 @@ impl ScanScheduler {
     }
 
     /// Waits until it is time for the scan after one that cost so much, and after so many in a row that
-    /// saw a torn file. Returns which process has exited, if that is why.
+    /// saw something unsettled. Returns which process has exited, if that is why.
     pub(super) fn wait_after(
         &mut self,
         cost: Cost,
-        torn: u32,
+        unsettled: u32,
         reports: &mut impl ReportSource,
     ) -> Option<ProcessId> {
         let now = clock::steady();
@@ -150,7 +150,7 @@ impl ScanScheduler {
             Coverage::Incomplete => POLL,
         };
         let rested_at = self.rests.over_at(now, cost);
-        let exited = self.wait(rested_at, now + longest.min(settling(torn)), reports);
+        let exited = self.wait(rested_at, now + longest.min(settling(unsettled)), reports);
         self.drain();
         exited
     }
@@ -230,7 +230,7 @@ impl ScanScheduler {
     }
 }
 
-/// Returns how long to wait at most after so many scans in a row that saw a torn file.
+/// Returns how long to wait at most after so many scans in a row that saw something unsettled.
 fn settling(scans: u32) -> Duration {
     scans.checked_sub(1).map_or(SAFETY, |before| SETTLING * (1 << before.min(6)))
 }

@@ -53,21 +53,21 @@ fn keep_scanning(
     if scheduler.coverage == Coverage::Incomplete {
         send(ScanEvent::HintsLost)?;
     }
-    let mut torn = 0;
+    let mut unsettled = 0;
     for scans in 1.. {
         let (began, spent) = (clock::steady(), clock::spent());
         // The source is not used again after a panic, so nothing half-done is seen.
         let Ok(scanned) = catch_unwind(AssertUnwindSafe(|| scan(&mut reports, scans, send))) else {
             return send(ScanEvent::Failed(terminal::last_panic()));
         };
-        torn = match scanned {
-            ControlFlow::Continue(Files::Torn) => torn + 1,
-            ControlFlow::Continue(Files::Whole) => 0,
+        unsettled = match scanned {
+            ControlFlow::Continue(Files::Unsettled) => unsettled + 1,
+            ControlFlow::Continue(Files::Settled) => 0,
             ControlFlow::Break(()) => return ControlFlow::Break(()),
         };
         let before = scheduler.coverage;
         let cost = Cost { took: clock::steady() - began, cpu: clock::spent().saturating_sub(spent) };
-        let exited = scheduler.wait_after(cost, torn, &mut reports);
+        let exited = scheduler.wait_after(cost, unsettled, &mut reports);
         if let Some(id) = exited {
             send(ScanEvent::Exited(id))?;
         }
@@ -79,9 +79,9 @@ fn keep_scanning(
 }
 
 enum Files {
-    /// One of them was being written, or is corrupt.
-    Torn,
-    Whole,
+    /// One of them was being written, or is corrupt; or edits are gone, and what removed them may be in progress.
+    Unsettled,
+    Settled,
 }
 
 /// Takes a report, sends it, and only then follows what it names, so that the screen is not delayed by it.
@@ -95,9 +95,10 @@ fn scan(
     let took = clock::steady() - began;
     log(&report, took);
     let is_torn = report.findings.iter().any(|finding| finding.code == Code::TornRecord);
+    let is_unsettled = is_torn || report.has_recent_loss();
     send(ScanEvent::Report(report))?;
     send(ScanEvent::Measured(LookStats { looks, took, watched: reports.follow() }))?;
-    ControlFlow::Continue(if is_torn { Files::Torn } else { Files::Whole })
+    ControlFlow::Continue(if is_unsettled { Files::Unsettled } else { Files::Settled })
 }
 
 fn log(report: &Report, took: Duration) {
@@ -114,8 +115,10 @@ fn log(report: &Report, took: Duration) {
 mod tests {
     use std::sync::mpsc::{Receiver, channel, sync_channel};
 
+    use jiff::SignedDuration;
+
     use super::*;
-    use crate::core::model::WatchCounts;
+    use crate::core::model::{EditState, WatchCounts};
     use crate::core::testing;
 
     fn scanning(
@@ -137,6 +140,23 @@ mod tests {
 
     fn lost(events: &Receiver<ScanEvent>) -> bool {
         matches!(events.recv(), Ok(ScanEvent::HintsLost))
+    }
+
+    #[test]
+    fn after_a_loss_of_this_moment_the_next_look_comes_soon() {
+        for (ago, is_soon) in [(1, true), (2, false)] {
+            let since = testing::now() - SignedDuration::from_secs(ago);
+            let mut report = testing::busy();
+            let window = report.windows.first_mut().unwrap();
+            testing::edits(window, &["/home/dev/src/shop/pay.rs"]);
+            let work = Arc::make_mut(window.work.as_mut().unwrap());
+            for edit in &mut work.doing.edits {
+                (edit.fate.state, edit.fate.since) = (EditState::Gone, Some(since));
+            }
+            let mut reports = || report.clone();
+            let scanned = scan(&mut reports, 1, &mut |_| ControlFlow::Continue(()));
+            assert_eq!(matches!(scanned, ControlFlow::Continue(Files::Unsettled)), is_soon);
+        }
     }
 
     #[test]

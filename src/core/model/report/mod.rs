@@ -18,7 +18,7 @@ pub(crate) mod window;
 
 use std::sync::Arc;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::core::model::{
@@ -28,6 +28,14 @@ use crate::core::model::{
 
 /// The name of the JSON schema.
 pub const SCHEMA: &str = "claimtop.snapshot.v1";
+
+/// For how long a change of files may be in progress, such as a rebase: 2 s.
+const IN_PROGRESS: SignedDuration = SignedDuration::from_secs(2);
+
+/// Returns whether what has changed a file may still be at work.
+pub(crate) fn is_in_progress(since: Timestamp, now: Timestamp) -> bool {
+    now.duration_since(since) < IN_PROGRESS
+}
 
 /// A judged snapshot.
 #[derive(Clone, Debug, PartialEq)]
@@ -160,6 +168,14 @@ impl Report {
         let session = || self.records.iter().find(|record| record.key == *key)?.session_id.as_ref();
         let dead = || self.lost.iter().find(|lost| session() == Some(&lost.work.session));
         living.or_else(|| dead().map(|lost| (lost.name.clone(), &*lost.work)))
+    }
+
+    /// Returns whether edits are gone since so short a time that it is not reported yet.
+    pub(crate) fn has_recent_loss(&self) -> bool {
+        let works = self.windows.iter().filter_map(|window| window.work.as_deref());
+        let all = works.chain(self.lost.iter().map(|lost| &*lost.work));
+        let mut gone = all.flat_map(|work| &work.doing.edits).filter(|edit| edit.is_gone());
+        gone.any(|edit| edit.fate.since.is_some_and(|since| is_in_progress(since, self.taken_at)))
     }
 
     /// Returns the report without the prompts of windows and the tasks of sub-agents.

@@ -369,9 +369,9 @@ impl CommitCache {
 }
 
 impl EditFate {
-    /// Adds since when the bytes are away: when the file, or its folder, was last changed.
+    /// Adds since when the bytes are away: when the file, or the nearest folder above it that is there, was last changed.
     fn since(self, path: &Path, meta: Option<&FileMeta>) -> Self {
-        let folder = || Some(look_at(path.parent()?)?.modified_at);
+        let folder = || Some(path.ancestors().skip(1).find_map(look_at)?.modified_at);
         let since = self.state.is_away().then(|| meta.map(FileMeta::touched_at).or_else(folder)).flatten();
         Self { since, ..self }
     }

@@ -8,6 +8,7 @@ use crate::core::judge::edited::certain_work;
 use crate::core::judge::rules::facts::{Facts, count, window_evidence, window_name};
 use crate::core::judge::rules::found::Findings;
 use crate::core::judge::rules::place::seen_git::{GitDoer, SeenGit, seen_git};
+use crate::core::model::report::is_in_progress;
 use crate::core::model::{
     Code, Edit, Evidence, Finding, Key, LostWork, Remedy, Sentence, ShellCommand, Untrusted, WindowView, Work,
 };
@@ -17,9 +18,6 @@ const MOST_TOLD: usize = 8;
 
 /// The most commands of one finding that are told.
 const MOST_DOERS: usize = 2;
-
-/// For how long a change of files may be in progress, such as a rebase: 2 s.
-const IN_PROGRESS: SignedDuration = SignedDuration::from_secs(2);
 
 /// How far the times of a session file and of a file system may differ: 1 s.
 const SLACK: SignedDuration = SignedDuration::from_secs(1);
@@ -130,7 +128,7 @@ pub(crate) fn losses<'a>(facts: &'a Facts<'a>) -> Vec<Loss<'a>> {
         let mut gone: Vec<(&Edit, Timestamp)> = edits
             .filter(|edit| edit.is_gone())
             .filter_map(|edit| Some((edit, edit.fate.since?)))
-            .filter(|(_, since)| now.duration_since(*since) >= IN_PROGRESS)
+            .filter(|(_, since)| !is_in_progress(*since, now))
             .collect();
         gone.sort_by(|one, other| other.1.cmp(&one.1).then_with(|| one.0.path.cmp(&other.0.path)));
         for (edit, since) in gone {
