@@ -67,6 +67,7 @@ pub mod core {
     pub use crate::core::judge::window::agent::names_itself;
     pub use crate::core::judge::window::local_start::settle;
     pub use crate::core::judge::window::windows;
+    pub use crate::core::model::action::rescue::{RescueFile, RescueTarget, RescueWay};
     pub use crate::core::model::action::stop::Signal;
     pub use crate::core::model::action::{
         Action, Confirmation, EndResult, ErrorKind, Obstacle, Offer, Plan, Request, RestoreTo, Step,

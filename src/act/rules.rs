@@ -11,6 +11,8 @@ pub struct Rules {
     pub home: PathBuf,
     /// The user whose files may be touched.
     pub uid: u32,
+    /// The folders of programs, where git is looked for.
+    pub programs: Vec<PathBuf>,
     /// How long a file must be unchanged.
     pub settled_for: SignedDuration,
 }

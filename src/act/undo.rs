@@ -286,6 +286,25 @@ fn is_free<D: Disk>(files: &Files<'_, D>, path: &Path) -> Result<bool, ActionErr
     Ok(there(files, path)?.is_none())
 }
 
+/// Returns a free name beside a file: its own between a beginning and this word, with a number if needed.
+pub(crate) fn free_beside<D: Disk>(
+    files: &Files<'_, D>,
+    path: &Path,
+    (begins, word): (&str, &str),
+) -> Result<PathBuf, ActionError> {
+    for number in 1..=MOST_BESIDE {
+        let ends = if number == 1 { format!(".{word}") } else { format!(".{word}-{number}") };
+        let mut name = OsString::from(begins);
+        name.push(cut(path.file_name().unwrap_or_default(), begins.len() + ends.len()));
+        name.push(ends);
+        let beside = path.with_file_name(name);
+        if is_free(files, &beside)? {
+            return Ok(beside);
+        }
+    }
+    Err(ActionError::Taken(format!("{MOST_BESIDE} files were already {word} beside {}", shown(path))))
+}
+
 /// Returns where to put something back: its own place if nothing lies there, otherwise a free one beside it.
 fn free<D: Disk>(files: &Files<'_, D>, path: &Path, to: RestoreTo) -> Result<PathBuf, ActionError> {
     match (there(files, path)?.and_then(|image| image.meta), to) {
@@ -293,21 +312,7 @@ fn free<D: Disk>(files: &Files<'_, D>, path: &Path, to: RestoreTo) -> Result<Pat
         (Some(_), RestoreTo::Beside) => {
             // The entire CLI removes a file whose name begins like a session state together with it.
             let begins = if entire_lock::is_state(path) { "." } else { "" };
-            for number in 1..=MOST_BESIDE {
-                let ends = if number == 1 { String::new() } else { format!("-{number}") };
-                let ends = format!(".restored{ends}");
-                let mut name = OsString::from(begins);
-                name.push(cut(path.file_name().unwrap_or_default(), begins.len() + ends.len()));
-                name.push(ends);
-                let beside = path.with_file_name(name);
-                if is_free(files, &beside)? {
-                    return Ok(beside);
-                }
-            }
-            Err(ActionError::Taken(format!(
-                "{MOST_BESIDE} files were already restored beside {}",
-                shown(path)
-            )))
+            free_beside(files, path, (begins, "restored"))
         }
         (Some(meta), RestoreTo::Origin) => Err(ActionError::Taken(format!(
             "there is a file at {}, {} bytes of {}; it can be restored beside it (--beside)",

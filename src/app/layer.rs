@@ -12,6 +12,13 @@ pub(crate) enum Layer {
         /// The first line shown.
         scroll: usize,
     },
+    /// The versions of what a window wrote.
+    Versions {
+        /// The window.
+        key: Key,
+        /// The first line shown.
+        scroll: usize,
+    },
     /// The plans of an action.
     Sheet(Box<Sheet>),
     /// The map of who holds what.
@@ -75,6 +82,7 @@ impl Layer {
     pub(crate) fn scroll(&self) -> usize {
         match self {
             Self::Evidence { scroll, .. }
+            | Self::Versions { scroll, .. }
             | Self::Map { scroll, .. }
             | Self::Recent { scroll }
             | Self::Diagnosis { scroll }
@@ -89,6 +97,7 @@ impl Layer {
     pub(crate) fn scroll_mut(&mut self) -> &mut usize {
         match self {
             Self::Evidence { scroll, .. }
+            | Self::Versions { scroll, .. }
             | Self::Map { scroll, .. }
             | Self::Recent { scroll }
             | Self::Diagnosis { scroll }
@@ -105,6 +114,7 @@ impl Layer {
             Self::Palette(palette) => palette.at,
             Self::Columns { at, .. } | Self::Map { at, .. } => *at,
             Self::Evidence { .. }
+            | Self::Versions { .. }
             | Self::Sheet(_)
             | Self::Recent { .. }
             | Self::Diagnosis { .. }
@@ -118,6 +128,7 @@ impl Layer {
             Self::Palette(palette) => Some(&mut palette.at),
             Self::Columns { at, .. } | Self::Map { at, .. } => Some(at),
             Self::Evidence { .. }
+            | Self::Versions { .. }
             | Self::Sheet(_)
             | Self::Recent { .. }
             | Self::Diagnosis { .. }

@@ -10,7 +10,8 @@ use crate::app::table::geometry::Size;
 use crate::core::history::journal::History;
 use crate::core::history::timeline::Past;
 use crate::core::model::{
-    ActionResult, Cost, Household, Key, LookStats, Member, Offer, PlaceView, ProcessId, Report, Request,
+    ActionResult, Cost, Household, Key, ListedVersion, LookStats, Member, Offer, PlaceView, ProcessId,
+    Report, Request,
 };
 
 /// Everything that can happen, in one closed list.
@@ -54,6 +55,8 @@ pub enum Msg {
     FinishedOn(u64),
     /// What became of a jump, in one sentence.
     Jumped(String),
+    /// The versions of what this window wrote were read.
+    Versions(Key, Arc<Vec<ListedVersion>>),
     /// The journal was read.
     History(Arc<History>),
     /// A recording was begun or has ended.
@@ -242,6 +245,8 @@ pub enum Effect {
     AskCost,
     /// Measure the processes of a window.
     Measure(Household),
+    /// Read the versions of what this window wrote.
+    ReadVersions(Key),
     /// Read the journal.
     ReadHistory,
     /// Keep what was observed beyond the end.

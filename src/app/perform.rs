@@ -40,6 +40,7 @@ pub(crate) fn perform(state: &mut State, command: Command) -> Vec<Effect> {
         Command::Undo => return undo(state),
         Command::Yes => return with_sheet(state, |sheet| sheet.confirm(SheetAnswer::Yes)),
         Command::RestoreBeside => return with_sheet(state, Sheet::beside),
+        Command::Merge => return with_sheet(state, Sheet::merge),
         Command::Freeze => freeze(state),
         Command::Acknowledge => state.acknowledge(),
         Command::Jump => return jump(state),
@@ -48,6 +49,12 @@ pub(crate) fn perform(state: &mut State, command: Command) -> Vec<Effect> {
         Command::Record => return vec![Effect::Record],
         Command::Step(step) => return vec![Effect::Step(step)],
         Command::Map => state.layers.push(Layer::Map { at: 0, scroll: 0 }),
+        Command::Versions => {
+            let Some(key) = possible::versions_of(state) else { return Vec::new() };
+            state.versions = None;
+            state.layers.push(Layer::Versions { key: key.clone(), scroll: 0 });
+            return vec![Effect::ReadVersions(key), Effect::Redraw];
+        }
         Command::Recent => {
             state.layers.push(Layer::Recent { scroll: 0 });
             return vec![Effect::ReadHistory, Effect::Redraw];

@@ -17,7 +17,7 @@ use crate::app::keys::palette;
 use crate::app::keys::possible::{unseen, why_not};
 use crate::app::page::pages;
 use crate::app::table::filter::{Focus, edit, type_into};
-use crate::core::model::{ActionResult, EndResult, Report};
+use crate::core::model::{ActionResult, EndResult, Key, ListedVersion, Report};
 use crate::present::report_index::Index;
 use crate::present::text::safe;
 
@@ -73,6 +73,7 @@ fn taken(state: &mut State, msg: Msg) -> Vec<Effect> {
         Msg::Settled(machine, result) => changed(state, |state| settled(state, &machine, result)),
         Msg::Finished => in_sheet(state, None, Sheet::finished),
         Msg::FinishedOn(number) => in_sheet(state, Some(number), Sheet::finished),
+        Msg::Versions(key, versions) => read(state, key, versions),
         Msg::History(history) => changed(state, |state| {
             state.history = history;
             state.refresh();
@@ -88,6 +89,16 @@ fn taken(state: &mut State, msg: Msg) -> Vec<Effect> {
             state.message = Some(format!("History is not being saved: {why}"));
         }),
     }
+}
+
+/// Takes the versions of what a window wrote, if its page is still open.
+fn read(state: &mut State, of: Key, versions: Arc<Vec<ListedVersion>>) -> Vec<Effect> {
+    let is_its = |layer: &Layer| matches!(layer, Layer::Versions { key, .. } if *key == of);
+    if !state.layers.iter().any(is_its) {
+        return Vec::new();
+    }
+    state.versions = Some((of, versions));
+    vec![Effect::Redraw]
 }
 
 /// Says what has become of an order.

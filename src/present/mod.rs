@@ -13,4 +13,5 @@ pub(crate) mod sources;
 pub(crate) mod summary;
 pub(crate) mod text;
 pub(crate) mod unfinished;
+pub(crate) mod versions;
 pub(crate) mod words;

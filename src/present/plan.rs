@@ -30,12 +30,27 @@ pub(crate) fn write_rest(page: &mut Page, plan: &Plan, (confirms, tone): (&str, 
     page.list("Why", plan.why.iter().map(String::as_str), Tone::Plain);
     let steps = plan.steps.iter().enumerate().map(|(at, one)| format!("{}. {}", at + 1, step(one)));
     page.list("Steps", steps, Tone::Plain);
+    write_diff(page, &plan.diff);
     page.list("Then", plan.follows.iter().flat_map(|plan| &plan.steps).map(step), Tone::Plain);
     let undo = if plan.ends_processes() { Tone::Warning } else { Tone::Good };
     page.field("Undo", &plan.inverse, undo);
     page.field("Resume", plan.resume.as_deref().unwrap_or_default(), Tone::Key);
     page.list("Refused if", plan.refuses_when.iter().copied(), Tone::Dim);
     page.field("Confirm", confirms, tone);
+}
+
+/// Writes a unified diff, each line by itself.
+pub(crate) fn write_diff(page: &mut Page, diff: &[String]) {
+    for line in diff {
+        let tone = match line.as_bytes() {
+            [b'-', b'-', b'-', b' ', ..] | [b'+', b'+', b'+', b' ', ..] => Tone::Strong,
+            [b'+', ..] => Tone::Good,
+            [b'-', ..] => Tone::Bad,
+            [b'@', ..] => Tone::Accent,
+            _ => Tone::Dim,
+        };
+        page.verbatim(line, tone);
+    }
 }
 
 /// Describes a process that would be ended.
@@ -72,6 +87,17 @@ fn step(step: &Step) -> String {
         }
         Step::BringBack { path, size, replaces: false } => {
             format!("put {size} bytes at {}, if nothing is there", path.text())
+        }
+        Step::Merge { path, size, conflicts } => {
+            let conflicts = match conflicts {
+                0 => "no conflict".to_owned(),
+                1 => "1 conflict".to_owned(),
+                many => format!("{many} conflicts"),
+            };
+            format!(
+                "put the merge ({size} bytes, {conflicts}) in the place of {}, which is parked",
+                path.text()
+            )
         }
         Step::EndEntireSession { path, change } => format!("in {}: {change}", path.text()),
         Step::Row { database, table, id, change, .. } => format!("in {database}, {table} {id}: {change}"),

@@ -15,6 +15,7 @@ pub(crate) mod tape;
 mod terminal;
 pub(crate) mod threads;
 mod tickets;
+mod versions;
 
 use std::ffi::OsStr;
 use std::ops::ControlFlow;
@@ -34,6 +35,7 @@ use self::threads::event::Event;
 use self::threads::ordering::Ordering;
 use self::threads::scanner::ScanEvent;
 use self::tickets::Tickets;
+pub(crate) use self::versions::ReadVersions;
 use crate::act::fs::system::System;
 use crate::act::state::bind;
 use crate::app::kept::ScreenState;
@@ -105,7 +107,7 @@ pub fn run(
         .orders
         .zip(dispatcher.clone())
         .map(|(orders, dispatcher)| Ordering::new(orders, dispatcher, sender.clone(), tickets));
-    let acting = acting.with_machines(far, dispatcher);
+    let acting = acting.with_machines(far, dispatcher).with_versions(options.versions);
     let send = move |event| match sender.blocking_send(event) {
         Ok(()) => ControlFlow::Continue(()),
         Err(_) => ControlFlow::Break(()),

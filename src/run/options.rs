@@ -12,6 +12,7 @@ use crate::core::fleet::order::Asker;
 use crate::observe::fleet::Fleet;
 use crate::observe::watch::notice::Hint;
 use crate::run::threads::event::AtEnd;
+use crate::run::versions::ReadVersions;
 
 /// Goes to another look of a recording, asks for its report, and returns where that is.
 pub(crate) type Stepper = Box<dyn FnMut(Step) -> Position>;
@@ -59,6 +60,8 @@ pub struct Options {
     pub tape: Option<(Tape, PathBuf)>,
     /// A recording that is shown instead of the world.
     pub(crate) replay: Option<Replay>,
+    /// Reads the versions of what a window wrote, where that is possible.
+    pub(crate) versions: Option<ReadVersions>,
     /// Where what is observed is kept, if it is.
     pub history: Option<PathBuf>,
     /// What the screen starts with.

@@ -16,6 +16,7 @@ use super::terminal::Guard;
 use crate::app::attention::Attention;
 use crate::app::kept::ScreenState;
 use crate::app::msg::{Effect, Msg, Step};
+use crate::app::page::versions;
 use crate::app::state::{Options, State};
 use crate::app::table::geometry::Size;
 use crate::app::table::view::View;
@@ -219,6 +220,12 @@ impl Screen {
                     return self.handle(Msg::Cost(cost));
                 }
                 Effect::Measure(household) => self.acting.ask(Work::Measure(household)),
+                Effect::ReadVersions(key) => {
+                    let index = self.state.index.as_deref();
+                    if let Some(question) = index.and_then(|index| versions::question(index, &key)) {
+                        self.acting.read_versions(question);
+                    }
+                }
                 Effect::ReadHistory => self.acting.ask(Work::ReadHistory),
                 Effect::Record => self.acting.ask(Work::Record),
                 Effect::Step(step) => self.step(step)?,

@@ -52,7 +52,8 @@ fn rename(file: &Path, to: &Path, round: u32) {
 fn release(state: &StateFolder<System>, eyes: &mut Observer, world: &Path) -> f64 {
     let now = eyes.now();
     let uid = rustix::process::geteuid().as_raw();
-    let rules = Rules { home: world.join("home"), uid, settled_for: SignedDuration::ZERO };
+    let rules =
+        Rules { home: world.join("home"), uid, programs: Vec::new(), settled_for: SignedDuration::ZERO };
     let mut lock = state.lock(Patience::Wait, now).expect("the lock");
     let snapshot = eyes.look();
     let report = assess(&snapshot, eyes.policy());

@@ -95,6 +95,9 @@ fn line(step: &Step) -> String {
         Step::Move { path, to } => format!("move {} to {}", path.text().raw(), to.text().raw()),
         Step::Restore { parked, to } => format!("restore {} to {}", parked.raw(), to.text().raw()),
         Step::BringBack { path, size, .. } => format!("bring back {} ({size} bytes)", path.text().raw()),
+        Step::Merge { path, conflicts, .. } => {
+            format!("merge into {} ({conflicts} conflicts)", path.text().raw())
+        }
         Step::EndEntireSession { path, change } => format!("exchange {}: {change}", path.text().raw()),
         Step::Row { table, id, change, .. } => format!("change {table} {id}: {change}"),
         Step::Stop { id, command, signal, .. } => format!("{} {} {}", signal.name(), id.pid, command.raw()),

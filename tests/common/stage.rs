@@ -101,7 +101,12 @@ impl Stage {
     pub(crate) fn rules(&self) -> Rules {
         let uid = rustix::process::geteuid().as_raw();
         // A second ahead of the clock, which can lag behind the file system's by some milliseconds.
-        Rules { home: self.path("home"), uid, settled_for: SignedDuration::from_secs(-1) }
+        Rules {
+            home: self.path("home"),
+            uid,
+            programs: Vec::new(),
+            settled_for: SignedDuration::from_secs(-1),
+        }
     }
 
     pub(crate) fn state_path(&self) -> PathBuf {

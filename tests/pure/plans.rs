@@ -65,6 +65,7 @@ fn terms(plan: &Plan) -> String {
         | Step::Move { .. }
         | Step::Restore { .. }
         | Step::BringBack { .. }
+        | Step::Merge { .. }
         | Step::EndEntireSession { .. }
         | Step::Stop { .. } => None,
     });
@@ -89,6 +90,7 @@ fn step(step: &Step) -> &'static str {
         Step::Move { .. } => "moving",
         Step::Restore { .. } => "restoring",
         Step::BringBack { .. } => "bringing back",
+        Step::Merge { .. } => "merging",
         Step::EndEntireSession { .. } => "exchanging",
         Step::Row { .. } => "changing rows",
         Step::Stop { .. } => "ending processes",

@@ -160,6 +160,8 @@ impl<D: Disk> Files<'_, D> {
                 (parked.clone(), Some(path))
             }
             Movement::Rows { backup: Some(name), .. } => (ParkLocation::in_state(name), None),
+            // Of a new file nothing is known yet; a killed claimtop may have left one of this name.
+            Movement::Put { parked, print, .. } if print.ino == 0 => (parked.clone(), None),
             // A file that is put was taken before, and was parked under its name then.
             Movement::Rows { backup: None, .. } | Movement::Put { .. } | Movement::Stop { .. } => {
                 return Ok(true);

@@ -14,11 +14,13 @@ use crate::act::fs::print::print_to_move;
 use crate::act::fs::put::far;
 use crate::act::preflight::prepared::{NewTime, PreparedStep, RowTarget};
 use crate::act::rules::Rules;
+use crate::act::undo::free_beside;
 use crate::core::history::movement::Print;
 use crate::core::model::text::shown as shown_text;
-use crate::core::model::{Content, Edit, FileImage, Format, Refusal, RescueFile, Step, Untrusted};
+use crate::core::model::{Content, Edit, FileImage, Format, Refusal, Step, Untrusted};
 use crate::format::entire::end;
 use crate::format::{Release, released};
+use crate::source::git::merge::MergeResult;
 use crate::source::own::ledger::Tree;
 use crate::source::work::committed::EditFacts;
 
@@ -41,8 +43,15 @@ struct InspectedFile<F> {
     bytes: Option<Vec<u8>>,
 }
 
+/// What a new file holds.
+pub(crate) struct NewFile {
+    pub(crate) bytes: Vec<u8>,
+    /// Its permission bits, if they are known.
+    pub(crate) mode: Option<u32>,
+}
+
 /// Returns whether a file is certainly as the last commit has it.
-fn is_as_committed(path: &Path, now: Timestamp, home: &Path) -> bool {
+pub(crate) fn is_as_committed(path: &Path, now: Timestamp, home: &Path) -> bool {
     let mut edit = Edit::new(Untrusted::from_path(path), Some(now));
     if let Some(tree) = path.parent().and_then(Tree::find) {
         tree.marker(now, home).mark([(&mut edit, EditFacts::default())]);
@@ -89,7 +98,7 @@ impl<D: Disk> Inspector<'_, D> {
             Step::Row { format, database, table, id, .. } => {
                 self.row(*format, database.raw(), table, id.raw())?
             }
-            Step::BringBack { .. } => {
+            Step::BringBack { .. } | Step::Merge { .. } => {
                 return Err(ActionError::Never("only a rescue brings something back".to_owned()));
             }
             Step::Restore { .. } => {
@@ -103,38 +112,78 @@ impl<D: Disk> Inspector<'_, D> {
 
     /// Prepares to put a kept version in its file's place: nothing may be there, or a file that is as the last commit has
     /// it.
-    pub(crate) fn bring_back(&self, file: &RescueFile, new: Vec<u8>) -> Result<PreparedStep, ActionError> {
-        let path = self.place(&file.path);
-        let at = self.files.at_if_any(&path)?;
-        let is_there = match &at {
-            Some(at) => self.files.look(at.spot(), &path)?.is_some(),
-            None => false,
-        };
-        if !is_there {
-            let mode = file.mode.unwrap_or(0o600) & 0o777;
-            let above = path.ancestors().skip(1).find(|above| above.is_dir());
-            let name = path.file_name().unwrap_or_default();
-            let near = self.files.entry(&above.unwrap_or(Path::new("/")).join(name))?;
-            let place = self.files.place_for(&near)?;
-            return Ok(PreparedStep::Create { path, place, new, mode });
+    pub(crate) fn bring_back(&self, path: &Path, new: NewFile) -> Result<PreparedStep, ActionError> {
+        if !self.is_there(path)? {
+            return self.create(path, new);
         }
-        let InspectedFile { at, print, place, bytes } = self.file(&path)?;
-        let Some(bytes) = bytes else {
-            let why = format!(
-                "{} has {} bytes, too many to be replaced: write the version elsewhere (--to)",
-                shown(&path),
-                print.size
-            );
-            return Err(ActionError::Never(why));
-        };
-        if bytes == new {
-            return Err(ActionError::Never(format!("{} has these bytes already", shown(&path))));
+        let found = self.other_than(path, &new.bytes)?;
+        if !is_as_committed(path, self.now, &self.rules.home) {
+            let why = "it has other uncommitted work, or no commit to compare it with: \
+                       --beside writes the version beside it, --merge merges it";
+            return Err(ActionError::Taken(format!("{}: {why}", shown(path))));
         }
-        if !is_as_committed(&path, self.now, &self.rules.home) {
-            let why = "it has other uncommitted work, or no commit to compare it with: write the version beside it (--to)";
-            return Err(ActionError::Never(format!("{}: {why}", shown(&path))));
+        let InspectedFile { at, print, place, .. } = found;
+        Ok(PreparedStep::End { path: at.path, print, place, new: new.bytes })
+    }
+
+    /// Prepares to write a version beside its file.
+    pub(crate) fn beside(&self, path: &Path, new: NewFile) -> Result<PreparedStep, ActionError> {
+        self.create(&free_beside(&self.files, path, ("", "rescued"))?, new)
+    }
+
+    /// Prepares to give a file what `merge` makes of its content and a version; returns that content, and the result with
+    /// its conflicts. Nothing if there is no file.
+    pub(crate) fn merge(
+        &self,
+        path: &Path,
+        new: &[u8],
+        merge: impl FnOnce(&[u8]) -> Result<MergeResult, ActionError>,
+    ) -> Result<Option<(PreparedStep, Vec<u8>, MergeResult)>, ActionError> {
+        if !self.is_there(path)? {
+            return Ok(None);
         }
-        Ok(PreparedStep::End { path: at.path, print, place, new })
+        let InspectedFile { at, print, place, bytes } = self.other_than(path, new)?;
+        let own = bytes.unwrap_or_default();
+        let merged = merge(&own)?;
+        if merged.text == own {
+            return Err(ActionError::Never(format!("{} has all of this already", shown(path))));
+        }
+        let step = PreparedStep::End { path: at.path, print, place, new: merged.text.clone() };
+        Ok(Some((step, own, merged)))
+    }
+
+    fn is_there(&self, path: &Path) -> Result<bool, ActionError> {
+        let at = self.files.at_if_any(path)?;
+        Ok(at.map_or(Ok(None), |at| self.files.look(at.spot(), path))?.is_some())
+    }
+
+    /// Prepares to write a new file.
+    fn create(
+        &self,
+        path: &Path,
+        NewFile { bytes: new, mode }: NewFile,
+    ) -> Result<PreparedStep, ActionError> {
+        let above = path.ancestors().skip(1).find(|above| above.is_dir());
+        let name = path.file_name().unwrap_or_default();
+        let near = self.files.entry(&above.unwrap_or(Path::new("/")).join(name))?;
+        let place = self.files.place_for(&near)?;
+        Ok(PreparedStep::Create { path: path.to_path_buf(), place, new, mode: mode.unwrap_or(0o600) & 0o777 })
+    }
+
+    /// Looks at a file that may get new content, if it can be read and has other bytes.
+    fn other_than(&self, path: &Path, new: &[u8]) -> Result<InspectedFile<D::Folder>, ActionError> {
+        let found = self.file(path)?;
+        match &found.bytes {
+            None => Err(ActionError::Taken(format!(
+                "{} has {} bytes, too many to be replaced: --beside writes the version beside it",
+                shown(path),
+                found.print.size
+            ))),
+            Some(bytes) if bytes == new => {
+                Err(ActionError::Never(format!("{} has these bytes already", shown(path))))
+            }
+            Some(_) => Ok(found),
+        }
     }
 
     fn row(

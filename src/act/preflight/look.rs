@@ -10,7 +10,6 @@ use crate::act::preflight::holder::Holder;
 use crate::act::preflight::inspect::Inspector;
 use crate::act::preflight::prepared::PreparedStep;
 use crate::act::preflight::preview::{FollowUp, Preview};
-use crate::act::preflight::rescue::lost_by;
 use crate::act::rules::Rules;
 use crate::act::state::journal_store::Lock;
 use crate::act::{stop, undo};
@@ -35,10 +34,6 @@ impl Preview {
     ) -> Result<Self, ActionError> {
         let follow_ups = |requests| see_all(lock, report, requests, rules, now);
         match &request {
-            Request::Act { key, action: Action::Rescue } => {
-                let files = lost_by(lock.files().parked_path, report, key)?;
-                Self::of_rescue(lock, &files, request.clone(), (rules, now))
-            }
             Request::Act { key, action } => {
                 let mut plan = plan_for(report, key, *action);
                 if let Some(refusal) = &plan.refusal {
@@ -80,7 +75,9 @@ impl Preview {
                 let (prepared, state) = stop::prepare(lock.files().processes, report, &mut plan)?;
                 Ok(Self { state, ..Self::new(plan, request, rules, prepared, None) })
             }
-            Request::Rescue { files } => Self::of_rescue(lock, files, request.clone(), (rules, now)),
+            Request::Rescue { lost, way } => {
+                Self::of_rescue(lock, report, (lost, *way), request.clone(), (rules, now))
+            }
             Request::Undo { entry, to } => {
                 let undone = lock.history.entry(*entry);
                 undone.map_or(Ok(()), |entry| lock.files().expect_home(entry, Some(&rules.home)))?;

@@ -20,6 +20,8 @@ pub struct Preview {
     pub(crate) state: String,
     /// Why it is not carried out yet, if it is not.
     pub wait: Option<ActionError>,
+    /// Why some of what was asked for is left out.
+    pub(crate) left_out: Vec<ActionError>,
     /// The follow-ups.
     pub(crate) follow_ups: Vec<FollowUp>,
     /// The entry that it follows.
@@ -56,6 +58,7 @@ impl Preview {
             holder,
             state,
             wait: None,
+            left_out: Vec::new(),
             follow_ups,
             follows: None,
             order: None,

@@ -9,120 +9,247 @@ use jiff::Timestamp;
 
 use crate::act::error::ActionError;
 use crate::act::fs::disk::Disk;
-use crate::act::preflight::inspect::Inspector;
+use crate::act::fs::files::shown;
+use crate::act::preflight::inspect::{Inspector, NewFile, is_as_committed};
 use crate::act::preflight::prepared::PreparedStep;
 use crate::act::preflight::preview::Preview;
 use crate::act::rules::Rules;
 use crate::act::state::journal_store::Lock;
+use crate::core::model::text::diff::unified;
 use crate::core::model::text::hex;
-use crate::core::model::{Edit, Key, Report, Request, RescueFile, Untrusted, Work};
-use crate::core::plan::rescue::plan_rescue;
+use crate::core::model::{Edit, Key, Report, Request, RescueFile, RescueTarget, RescueWay, Untrusted, Work};
+use crate::core::plan::rescue::{PlannedRescue, RescueKind, plan_rescue, stashed};
 use crate::source::database::sqlite::copies::Copies;
+use crate::source::git::merge::merge;
 use crate::source::os::fence::Fence;
 use crate::source::own::kept::KeptFiles;
 use crate::source::own::ledger::Tree;
 use crate::source::repos::objects::{Kind, name_of, parse_name};
+use crate::source::versions::base::{BaseQuestion, base_of};
 use crate::source::versions::found::from_transcript;
 
 /// How much of the newest lists of kept versions is read, in bytes.
 const NEWEST: usize = 8 << 20;
 
 impl Preview {
-    /// Prepares to bring files back; one that cannot be brought back now is named in the plan, unless that is all.
+    /// Prepares to bring files back; one that cannot be brought back now is left out, unless that is all.
     pub(super) fn of_rescue<D: Disk>(
         lock: &Lock<'_, D>,
-        files: &[RescueFile],
+        report: &Report,
+        (lost, way): (&RescueTarget, RescueWay),
         request: Request,
         (rules, now): (&Rules, Timestamp),
     ) -> Result<Self, ActionError> {
         let inspector = Inspector { files: lock.files(), rules, now, wait: RefCell::default() };
-        let kept = kept_folder(lock.files().parked_path);
-        let (mut prepared, mut planned, mut obstacles) = (Vec::new(), Vec::new(), Vec::new());
+        let rescuer = Rescuer { kept: kept_folder(lock.files().parked_path), way, inspector };
+        let files = match lost {
+            RescueTarget::Files(files) => files,
+            RescueTarget::By(key) => &rescuer.lost_by(report, key)?,
+        };
+        let (mut prepared, mut planned, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
         for file in files {
-            match content(&kept, file).and_then(|content| inspector.bring_back(file, content)) {
-                Ok(step) => {
+            match rescuer.prepare(file) {
+                Ok((step, kind)) => {
                     prepared.push(step);
-                    planned.push(file.clone());
+                    planned.push(PlannedRescue { file: file.clone(), kind });
                 }
-                Err(error) => obstacles.push(error),
+                Err(error) => left_out.push(error),
             }
         }
-        if prepared.is_empty()
-            && let Some(first) = obstacles.first().cloned()
-        {
-            return Err(first);
+        if prepared.is_empty() && !left_out.is_empty() {
+            return Err(all_of(left_out));
         }
-        let replaces: Vec<bool> =
-            prepared.iter().map(|one| matches!(one, PreparedStep::End { .. })).collect();
-        let mut plan = plan_rescue(&planned, &replaces);
+        let mut plan = plan_rescue(&planned, way);
         if let Some(refusal) = &plan.refusal {
             return Err(ActionError::Never(refusal.to_string()));
         }
-        let wait = inspector.wait.into_inner();
-        plan.why.extend(obstacles.iter().map(|error| format!("not brought back: {error}")));
+        let wait = rescuer.inspector.wait.into_inner();
+        plan.why.extend(left_out.iter().map(|error| format!("not brought back: {error}")));
+        if let RescueTarget::By(key) = lost {
+            plan.why.extend(stashed(report, key));
+        }
         plan.why.extend(wait.as_ref().map(ActionError::to_string));
-        Ok(Self { wait, ..Self::new(plan, request, rules, prepared, None) })
+        plan.is_in_the_way = left_out.iter().any(|error| matches!(error, ActionError::Taken(_)));
+        Ok(Self { wait, left_out, ..Self::new(plan, request, rules, prepared, None) })
     }
 }
 
-/// Finds the newest versions of what a window has lost.
-///
-/// # Errors
-/// There is no such window, it has lost nothing, or nothing is kept of that.
-pub(super) fn lost_by(parked: &Path, report: &Report, key: &Key) -> Result<Vec<RescueFile>, ActionError> {
-    let never = |why: &str| ActionError::Never(why.to_owned());
-    let owner = report.owner_of_edits(key).ok_or_else(|| {
-        ActionError::Changed("that window is gone, or no session file of it is known".to_owned())
-    })?;
-    let gone: Vec<&Edit> = owner.1.doing.edits.iter().filter(|edit| edit.is_gone()).collect();
-    if gone.is_empty() {
-        return Err(never("nothing that this window wrote is gone"));
+/// Makes one refusal of several. That a file is in the way is the kind that a person can do something about.
+fn all_of(mut refused: Vec<ActionError>) -> ActionError {
+    if refused.len() == 1 {
+        return refused.remove(0);
     }
-    let kept = kept_folder(parked);
-    let files: Vec<RescueFile> = gone.iter().filter_map(|edit| version(&kept, &owner, edit)).collect();
-    if files.is_empty() {
-        return Err(never("no hook has kept what is gone, and the session's file does not have it"));
-    }
-    Ok(files)
+    let is_in_the_way = refused.iter().any(|error| matches!(error, ActionError::Taken(_)));
+    let words = |error: &ActionError| {
+        if let ActionError::Taken(why) = error { why.clone() } else { error.to_string() }
+    };
+    let why = refused.iter().map(words).collect::<Vec<_>>().join("; ");
+    if is_in_the_way { ActionError::Taken(why) } else { ActionError::Never(why) }
 }
 
-/// Returns the newest version of a file that a window's session wrote: a kept one, else from its transcript.
-fn version(kept: &Path, (name, work): &(Untrusted, &Work), edit: &Edit) -> Option<RescueFile> {
-    let path = Path::new(edit.path.raw());
-    let tree = path.parent().and_then(Tree::find)?;
-    let found = KeptFiles::of_tree(kept, tree.text()?).newest_of(&HashSet::from([edit.path.raw()]), NEWEST);
-    let is_its = |session: &Untrusted| *session == work.session || Some(session) == edit.from.as_ref();
-    let newest = found.into_iter().rev().find(|one| is_its(&one.session) && one.blob.is_some());
-    let file = RescueFile::new(path.into(), Untrusted::from_path(&tree.top), name.clone());
-    if let Some(newest) = newest {
-        return Some(RescueFile { blob: newest.blob?, size: newest.size, mode: Some(newest.mode), ..file });
+/// Finds and prepares what is brought back.
+struct Rescuer<'a, D: Disk> {
+    /// The folder of all that is kept.
+    kept: PathBuf,
+    way: RescueWay,
+    inspector: Inspector<'a, D>,
+}
+
+impl<D: Disk> Rescuer<'_, D> {
+    /// Finds the newest versions of what a window has lost.
+    ///
+    /// # Errors
+    /// There is no such window, it has lost nothing, or nothing is kept of that.
+    fn lost_by(&self, report: &Report, key: &Key) -> Result<Vec<RescueFile>, ActionError> {
+        let never = |why: &str| ActionError::Never(why.to_owned());
+        let owner = report.owner_of_edits(key).ok_or_else(|| {
+            ActionError::Changed("that window is gone, or no session file of it is known".to_owned())
+        })?;
+        let gone: Vec<&Edit> = owner.1.doing.edits.iter().filter(|edit| edit.is_gone()).collect();
+        if gone.is_empty() {
+            let nothing = "nothing that this window wrote is gone".to_owned();
+            let all: Vec<String> = std::iter::once(nothing).chain(stashed(report, key)).collect();
+            return Err(ActionError::Never(all.join("; ")));
+        }
+        let files: Vec<RescueFile> = gone.iter().filter_map(|edit| self.version(&owner, edit)).collect();
+        if files.is_empty() {
+            return Err(never("no hook has kept what is gone, and the session's file does not have it"));
+        }
+        Ok(files)
     }
-    let copies = Copies::in_folder(&kept.with_file_name("copies"));
-    let found = from_transcript(work, &[path.to_path_buf()], (&Fence::default(), &copies)).ok()?;
-    let newest = found.into_iter().max_by_key(|version| version.at)?;
-    let (blob, size, content) = (hex(&newest.blob).into(), newest.size, newest.bytes());
-    Some(RescueFile { blob, size, content, ..file })
+
+    /// Returns the newest version of a file that a window's session wrote: a kept one, else from its transcript.
+    fn version(&self, (name, work): &(Untrusted, &Work), edit: &Edit) -> Option<RescueFile> {
+        let path = Path::new(edit.path.raw());
+        let tree = path.parent().and_then(Tree::find)?;
+        let kept = KeptFiles::of_tree(&self.kept, tree.text()?);
+        let found = kept.newest_of(&HashSet::from([edit.path.raw()]), NEWEST);
+        let is_its = |session: &Untrusted| *session == work.session || Some(session) == edit.from.as_ref();
+        let newest = found.into_iter().rev().find(|one| is_its(&one.session) && one.blob.is_some());
+        let file = RescueFile::new(path.into(), Untrusted::from_path(&tree.top), name.clone());
+        let (file, session) = if let Some(newest) = newest {
+            let (blob, size, mode) = (newest.blob?, newest.size, Some(newest.mode));
+            (RescueFile { blob, size, mode, ..file }, newest.session)
+        } else {
+            let of_its = from_transcript(work, &[path.to_path_buf()], (&Fence::default(), &self.copies()));
+            let newest = of_its.ok()?.into_iter().max_by_key(|version| version.at)?;
+            let (blob, size, content) = (hex(&newest.blob).into(), newest.size, newest.bytes());
+            (RescueFile { blob, size, content, ..file }, newest.session)
+        };
+        let is_merged = self.way == RescueWay::Merge;
+        let base = is_merged.then(|| self.base((path, &session), &file, work)).flatten();
+        Some(RescueFile { base, ..file })
+    }
+
+    fn base(
+        &self,
+        (path, session): (&Path, &Untrusted),
+        file: &RescueFile,
+        work: &Work,
+    ) -> Option<Arc<Vec<u8>>> {
+        let blob = parse_name(file.blob.raw().as_bytes())?;
+        let wanted =
+            BaseQuestion { path, session, blob, work: Some(work).filter(|work| work.session == *session) };
+        let when = (self.inspector.now, self.inspector.rules.home.as_path());
+        base_of(&wanted, &self.kept, when, (&Fence::default(), &self.copies()))
+    }
+
+    fn copies(&self) -> Copies {
+        Copies::in_folder(&self.kept.with_file_name("copies"))
+    }
+
+    /// Prepares to bring one version back.
+    fn prepare(&self, file: &RescueFile) -> Result<(PreparedStep, RescueKind), ActionError> {
+        let new = NewFile { bytes: self.content(file)?, mode: file.mode };
+        let (path, inspector) = (&*file.path, &self.inspector);
+        self.expect_no_link(file)?;
+        let in_place = |new| {
+            let step = inspector.bring_back(path, new)?;
+            let replaces = matches!(step, PreparedStep::End { .. });
+            Ok((step, RescueKind::InPlace { replaces }))
+        };
+        match (self.way, &file.base) {
+            (RescueWay::Place, _) => in_place(new),
+            (RescueWay::Beside, _) => {
+                let step = inspector.beside(path, new)?;
+                let to = if let PreparedStep::Create { path, .. } = &step { path.as_path() } else { path };
+                let kind = RescueKind::Beside(to.into());
+                Ok((step, kind))
+            }
+            (RescueWay::Merge, None) => {
+                if path.symlink_metadata().is_ok()
+                    && !is_as_committed(path, inspector.now, &inspector.rules.home)
+                {
+                    let why = "what its edits began from is not known, so nothing can be merged: \
+                               --beside writes the version beside it";
+                    return Err(ActionError::Taken(format!("{}: {why}", shown(path))));
+                }
+                in_place(new)
+            }
+            (RescueWay::Merge, Some(base)) => self.merge(file, base, new),
+        }
+    }
+
+    /// Prepares to merge one version into its file.
+    fn merge(
+        &self,
+        file: &RescueFile,
+        base: &[u8],
+        new: NewFile,
+    ) -> Result<(PreparedStep, RescueKind), ActionError> {
+        let path = &*file.path;
+        let whose = file.whose.to_string();
+        let merge = |own: &[u8]| {
+            let texts = [("now", own), ("before", base), (whose.as_str(), new.bytes.as_slice())];
+            merge(&self.inspector.rules.programs, &self.copies(), texts).map_err(|why| {
+                let why = format!("{}: {why}: --beside writes the version beside it", shown(path));
+                ActionError::Taken(why)
+            })
+        };
+        let Some((step, own, merged)) = self.inspector.merge(path, &new.bytes, merge)? else {
+            let step = self.inspector.bring_back(path, new)?;
+            return Ok((step, RescueKind::InPlace { replaces: false }));
+        };
+        let names = [format!("{} now", shown(path)), format!("{} merged", shown(path))];
+        let diff = unified((&own, &names[0]), (&merged.text, &names[1])).unwrap_or_default();
+        let size = u64::try_from(merged.text.len()).unwrap_or(u64::MAX);
+        Ok((step, RescueKind::Merged { size, conflicts: merged.conflicts, diff }))
+    }
+
+    /// Makes sure that no folder between a file and the top of its working tree is a link: what lies behind it may be
+    /// anybody's.
+    fn expect_no_link(&self, file: &RescueFile) -> Result<(), ActionError> {
+        let tree = Path::new(file.tree.raw());
+        let folder = file.path.parent().unwrap_or(tree);
+        let disk = self.inspector.files.disk;
+        let inside = folder.strip_prefix(tree).unwrap_or(Path::new(""));
+        if disk.resolved(folder) == disk.resolved(tree).join(inside) {
+            return Ok(());
+        }
+        let why = format!("the way to {} now leads through a link, and none is followed", file.path.text());
+        Err(ActionError::Never(why))
+    }
+
+    /// Reads the content of a version.
+    fn content(&self, file: &RescueFile) -> Result<Vec<u8>, ActionError> {
+        let is_plain =
+            file.path.components().all(|part| matches!(part, Component::RootDir | Component::Normal(_)));
+        if !is_plain || !file.path.starts_with(file.tree.raw()) {
+            let why = format!("{} does not lie in {}", file.path.text(), file.tree);
+            return Err(ActionError::Never(why));
+        }
+        let name = parse_name(file.blob.raw().as_bytes());
+        let given = file.content.as_ref().filter(|content| Some(name_of(Kind::Blob, content)) == name);
+        let content = match given {
+            Some(content) => Some(Arc::unwrap_or_clone(Arc::clone(content))),
+            None => name.and_then(|name| KeptFiles::of_tree(&self.kept, file.tree.raw()).content(&name)),
+        };
+        let missing = || ActionError::Changed(format!("the kept version of {} is gone", file.path.text()));
+        content.ok_or_else(missing)
+    }
 }
 
 /// What is kept lies beside the parked files.
 fn kept_folder(parked: &Path) -> PathBuf {
     parked.parent().unwrap_or(parked).join("kept")
-}
-
-/// Reads the content of a version.
-fn content(kept: &Path, file: &RescueFile) -> Result<Vec<u8>, ActionError> {
-    let is_plain =
-        file.path.components().all(|part| matches!(part, Component::RootDir | Component::Normal(_)));
-    if !is_plain || !file.path.starts_with(file.tree.raw()) {
-        let why = format!("{} does not lie in {}", file.path.text(), file.tree);
-        return Err(ActionError::Never(why));
-    }
-    let name = parse_name(file.blob.raw().as_bytes());
-    let given = file.content.as_ref().filter(|content| Some(name_of(Kind::Blob, content)) == name);
-    let content = match given {
-        Some(content) => Some(Arc::unwrap_or_clone(Arc::clone(content))),
-        None => name.and_then(|name| KeptFiles::of_tree(kept, file.tree.raw()).content(&name)),
-    };
-    let missing = || ActionError::Changed(format!("the kept version of {} is gone", file.path.text()));
-    content.ok_or_else(missing)
 }

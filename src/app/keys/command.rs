@@ -40,6 +40,8 @@ pub enum Command {
     Yes,
     /// Restore beside what has come to the place.
     RestoreBeside,
+    /// Merge with what has come to the place.
+    Merge,
     /// Keep the picture, or let it live again.
     Freeze,
     /// Acknowledge the selected death.
@@ -50,6 +52,8 @@ pub enum Command {
     Copy,
     /// Copy the key of the selected thing.
     CopyKey,
+    /// Show the versions of what a window wrote.
+    Versions,
     /// Show what has changed lately.
     Recent,
     /// Show the map of who holds what.
@@ -101,6 +105,7 @@ impl Command {
             Self::Jump => "jump to its terminal",
             Self::Copy => "copy",
             Self::CopyKey => "copy its key",
+            Self::Versions => "versions of its files",
             Self::Recent => "recent changes",
             Self::Map => "map",
             Self::Diagnosis => "diagnosis",
@@ -119,6 +124,7 @@ impl Command {
             | Self::Toggle
             | Self::Yes
             | Self::RestoreBeside
+            | Self::Merge
             | Self::Palette
             | Self::Pick
             | Self::Back

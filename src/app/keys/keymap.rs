@@ -76,8 +76,17 @@ pub(crate) const BINDINGS: &[Binding] = &[
         "Plan to bring back what a window wrote and is gone",
         5,
     ),
+    bind(
+        &[P::Char('V')],
+        C::Versions,
+        "V",
+        "",
+        "Versions of what the window wrote, and how they differ from the files now",
+        0,
+    ),
     bind(&[P::Char('z')], C::Undo, "z", "undo", "Undo the entry, or the newest that can be undone", 0),
     bind(&[P::Char('b')], C::RestoreBeside, "b", "beside", "Restore it beside the file that is there now", 1),
+    bind(&[P::Char('m')], C::Merge, "m", "merge", "Merge it with the file that is there now", 1),
     bind(&[P::Char(' ')], C::Mark, "Space", "mark", "Mark it; r, m and x then plan for all marked", 0),
     bind(&[P::Char('/')], C::Filter, "/", "filter", "Show rows that contain a text; a leading ! inverts", 4),
     bind(
@@ -227,6 +236,7 @@ fn says_why(state: &State, command: Command) -> bool {
         | C::Plan(_)
         | C::Acknowledge
         | C::Jump
+        | C::Versions
         | C::Recent
         | C::Map
         | C::Diagnosis
@@ -239,6 +249,7 @@ fn says_why(state: &State, command: Command) -> bool {
         | C::Toggle
         | C::Pick
         | C::RestoreBeside
+        | C::Merge
         | C::Freeze
         | C::Copy
         | C::CopyKey
@@ -294,8 +305,9 @@ mod tests {
     fn no_key_means_two_things() {
         let mut seen: Vec<Press> = Vec::new();
         // Where a layer is open some mean another thing, never both.
-        let is_other =
-            |binding: &&Binding| !matches!(binding.command, C::Yes | C::Leave | C::Toggle | C::Pick);
+        let is_other = |binding: &&Binding| {
+            !matches!(binding.command, C::Yes | C::Merge | C::Leave | C::Toggle | C::Pick)
+        };
         for press in BINDINGS.iter().filter(is_other).flat_map(|binding| binding.presses) {
             assert!(!seen.contains(press), "{press:?} is bound twice");
             seen.push(*press);

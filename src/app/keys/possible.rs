@@ -4,6 +4,7 @@ use Command as C;
 
 use super::command::{Command, Motion};
 use crate::app::layer::Layer;
+use crate::app::page::versions;
 use crate::app::sheet;
 use crate::app::sheet::{Sheet, Stage};
 use crate::app::state::{Pane, State};
@@ -65,6 +66,7 @@ pub(crate) fn why_not(state: &State, top: Option<&Layer>, command: Command) -> O
             or(takes_yes, "no plan is waiting").or_else(|| unseen(state))
         }
         C::RestoreBeside => or(sheet.is_some_and(Sheet::takes_beside), "there is nothing to put back"),
+        C::Merge => or(sheet.is_some_and(Sheet::takes_merge), "there is nothing to merge"),
         C::Freeze => or(state.index.is_some() && !matches!(top, Some(Layer::Help { .. })), COVERED),
         C::Filter | C::Diagnosis => on_table(),
         C::Sort | C::Reverse | C::SortBy(_) => on_table().or_else(has_order),
@@ -91,6 +93,9 @@ pub(crate) fn why_not(state: &State, top: Option<&Layer>, command: Command) -> O
             on_table().or_else(|| or(can_be_acknowledged(state), "select a window that has died or is done"))
         }
         C::Jump => on_thing().or_else(|| or(has_window(state), "no window belongs to it")),
+        C::Versions => {
+            on_thing().or_else(|| or(versions_of(state).is_some(), "no window's edits are known here"))
+        }
         C::Copy | C::CopyKey => on_thing(),
     }
 }
@@ -191,6 +196,12 @@ fn can_be_acknowledged(state: &State) -> bool {
         index.need(key).is_some_and(|need| need.left().is_some() || need.is_done())
     };
     selected.is_some_and(|(index, key)| index.death(key).is_some() || is_need(index, key))
+}
+
+/// Returns the window whose versions would be shown.
+pub(crate) fn versions_of(state: &State) -> Option<Key> {
+    let (index, key) = state.index.as_deref().zip(state.subject())?;
+    versions::of_window(index, key)
 }
 
 fn has_window(state: &State) -> bool {

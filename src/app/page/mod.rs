@@ -8,3 +8,4 @@ pub(crate) mod pages;
 pub(crate) mod panel;
 pub(crate) mod past;
 pub(crate) mod summary;
+pub(crate) mod versions;

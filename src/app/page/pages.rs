@@ -4,7 +4,7 @@ use super::panel::Panel;
 use crate::app::keys::{keymap, palette};
 use crate::app::layer::Layer;
 use crate::app::page::entry;
-use crate::app::page::{diagnosis, map, past};
+use crate::app::page::{diagnosis, map, past, versions};
 use crate::app::rows::history;
 use crate::app::sheet;
 use crate::app::state::{Pane, State};
@@ -62,6 +62,7 @@ fn panel(state: &State) -> Option<Panel> {
             }
             "Map: who holds what".to_owned()
         }
+        Layer::Versions { key, .. } => versions::write(&mut page, state, key),
         Layer::Recent { .. } => past::write_recent(&mut page, state),
         Layer::Diagnosis { .. } => diagnosis::write(&mut page, state),
         Layer::Palette(palette) => {

@@ -114,6 +114,7 @@ fn hint(remedy: Remedy, open: Option<&Layer>) -> Line {
                 | Layer::Columns { .. }
                 | Layer::Diagnosis { .. }
                 | Layer::Recent { .. }
+                | Layer::Versions { .. }
                 | Layer::Map { .. },
             ),
             _,

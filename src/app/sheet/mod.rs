@@ -8,10 +8,11 @@ pub(crate) use self::write::write;
 use super::msg::{Effect, Press, SheetAnswer};
 use crate::core::model::{
     Action, ActionResult, Confirmation, EndResult, ErrorKind, Obstacle, Offer, Plan, Report, Request,
-    RestoreTo,
+    RescueTarget, RescueWay, RestoreTo,
 };
 use crate::core::plan::about::plan_for;
 use crate::core::plan::left::plan_left;
+use crate::core::plan::rescue::plan_lost;
 use crate::core::plan::several::plan_several;
 use crate::core::plan::stop::plan_stop;
 
@@ -69,7 +70,8 @@ pub(crate) fn planned(report: &Report, request: &Request) -> Option<Plan> {
         Request::Several { keys, action } => Some(plan_several(report, keys, *action)),
         Request::Left { of } => Some(plan_left(report, of)),
         Request::Stop { key, signal } => Some(plan_stop(report, key, *signal)),
-        Request::Undo { .. } | Request::Rescue { .. } => None,
+        Request::Rescue { lost: RescueTarget::By(key), .. } => Some(plan_lost(report, key)),
+        Request::Undo { .. } | Request::Rescue { lost: RescueTarget::Files(_), .. } => None,
     }
 }
 
@@ -159,11 +161,33 @@ impl Sheet {
 
     /// Returns whether what could not be put back can be put beside.
     pub(crate) fn takes_beside(&self) -> bool {
-        let is_taken = |offer: &Offer| {
-            matches!(&offer.plan, Err(why) if why.kind == ErrorKind::Taken)
-                && matches!(offer.request, Request::Undo { to: RestoreTo::Origin, .. })
+        let can_go = |offer: &Offer| match offer.request {
+            Request::Undo { to: RestoreTo::Origin, .. } => is_in_the_way(offer),
+            Request::Rescue { way: RescueWay::Place, .. } => is_in_the_way(offer),
+            Request::Rescue { way: RescueWay::Merge, .. } => true,
+            Request::Undo { to: RestoreTo::Beside, .. }
+            | Request::Rescue { way: RescueWay::Beside, .. }
+            | Request::Act { .. }
+            | Request::Several { .. }
+            | Request::Left { .. }
+            | Request::Stop { .. } => false,
         };
-        self.stage == Stage::Asking && self.offers.iter().any(is_taken)
+        self.stage == Stage::Asking && self.offers.iter().any(can_go)
+    }
+
+    /// Returns whether what could not be put back can be merged with what is there.
+    pub(crate) fn takes_merge(&self) -> bool {
+        let can_go = |offer: &Offer| match offer.request {
+            Request::Rescue { way: RescueWay::Place, .. } => is_in_the_way(offer),
+            Request::Rescue { way: RescueWay::Beside, .. } => true,
+            Request::Undo { .. }
+            | Request::Rescue { way: RescueWay::Merge, .. }
+            | Request::Act { .. }
+            | Request::Several { .. }
+            | Request::Left { .. }
+            | Request::Stop { .. } => false,
+        };
+        self.stage == Stage::Asking && self.offers.iter().any(can_go)
     }
 
     /// Gives a key to the text that must be typed; `None` when it is not for the text.
@@ -264,11 +288,25 @@ impl Sheet {
         done.filter_map(|result| result.entry).next()
     }
 
-    /// Asks once more for an undo, beside what has come to its place.
+    /// Asks once more, to restore beside what has come to the place.
     pub(crate) fn beside(&mut self) -> Vec<Effect> {
+        self.ask_again(RescueWay::Beside)
+    }
+
+    /// Asks once more, to merge with what has come to the place.
+    pub(crate) fn merge(&mut self) -> Vec<Effect> {
+        self.ask_again(RescueWay::Merge)
+    }
+
+    fn ask_again(&mut self, wanted: RescueWay) -> Vec<Effect> {
         for request in &mut self.requests {
-            if let Request::Undo { to, .. } = request {
-                *to = RestoreTo::Beside;
+            match request {
+                Request::Undo { to, .. } => *to = RestoreTo::Beside,
+                Request::Rescue { way, .. } => *way = wanted,
+                Request::Act { .. }
+                | Request::Several { .. }
+                | Request::Left { .. }
+                | Request::Stop { .. } => {}
             }
         }
         self.stage = Stage::Looking;
@@ -287,13 +325,26 @@ impl Sheet {
             self.stage = if is_there { Stage::Asking } else { Stage::Moved };
             return;
         }
-        let is_same = |offer: &Offer| match (planned(report, &offer.request), &offer.plan) {
+        let is_same = |offer: &Offer| match (planned_in_full(report, &offer.request), &offer.plan) {
             (Some(newer), Ok((plan, _))) => plan.is_same_as(&newer),
             (Some(_), Err(_)) | (None, _) => true,
         };
         if !self.offers.iter().all(is_same) {
             self.stage = Stage::Moved;
         }
+    }
+}
+
+/// Plans what a report alone says all about; what is brought back is read from files, and is compared when it is done.
+fn planned_in_full(report: &Report, request: &Request) -> Option<Plan> {
+    planned(report, request).filter(|_| request.action() != Action::Rescue)
+}
+
+/// Returns whether something else lies in a place, or in one of several.
+fn is_in_the_way(offer: &Offer) -> bool {
+    match &offer.plan {
+        Ok((plan, _)) => plan.is_in_the_way,
+        Err(why) => why.kind == ErrorKind::Taken,
     }
 }
 

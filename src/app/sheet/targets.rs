@@ -1,5 +1,6 @@
 //! What an action on the chosen things is about.
 
+use crate::core::model::action::rescue::{RescueTarget, RescueWay};
 use crate::core::model::action::stop::Signal;
 use crate::core::model::action::{Action, Confirmation, Request};
 use crate::core::model::report::finding::code::Code;
@@ -7,7 +8,6 @@ use crate::core::model::report::finding::{Finding, Remedy};
 use crate::core::model::report::key::{Key, KeyKind};
 use crate::core::model::report::need::Need;
 use crate::core::model::report::window::WindowView;
-use crate::core::model::snapshot::work::Edit;
 use crate::core::plan::about::plan_for;
 use crate::core::plan::holder::claims_of;
 use crate::core::plan::left::{left_by, plan_left};
@@ -27,7 +27,8 @@ pub(crate) fn requests(index: &Index, chosen: &[Key], action: Action) -> Vec<Req
     if action == Action::Rescue {
         let mut windows: Vec<Key> = chosen.iter().filter_map(|key| losing(index, key)).collect();
         windows.dedup();
-        return windows.into_iter().map(act).collect();
+        let request = |key| Request::Rescue { lost: RescueTarget::By(key), way: RescueWay::Place };
+        return windows.into_iter().map(request).collect();
     }
     let mut requests = Vec::new();
     for key in chosen {
@@ -74,11 +75,11 @@ fn together(index: &Index, requests: Vec<Request>, action: Action) -> Vec<Reques
 }
 
 /// Returns the window that has lost edits: the chosen one, or the one that a finding is about.
-fn losing(index: &Index, key: &Key) -> Option<Key> {
+pub(crate) fn losing(index: &Index, key: &Key) -> Option<Key> {
     let key = index.target(key);
     let has_lost = |key: &&Key| {
         let owner = index.report.owner_of_edits(key);
-        owner.is_some_and(|(_, work)| work.doing.edits.iter().any(Edit::is_gone))
+        owner.is_some_and(|(_, work)| work.doing.edits.iter().any(|edit| edit.fate.state.is_away()))
     };
     let of_finding = || index.finding(key).and_then(|finding| finding.subjects.iter().find(has_lost));
     Some(key).filter(has_lost).or_else(of_finding).cloned()
@@ -202,8 +203,11 @@ fn of_window(index: &Index, window: &WindowView, action: Action) -> Vec<Key> {
 pub(crate) fn name(index: Option<&Index>, request: &Request) -> String {
     let (index, key) = match (index, request) {
         (_, Request::Undo { entry, .. }) => return format!("entry {entry}"),
-        (_, Request::Rescue { files }) => {
+        (_, Request::Rescue { lost: RescueTarget::Files(files), .. }) => {
             return files.first().map_or_else(String::new, |file| file.path.text().to_string());
+        }
+        (index, Request::Rescue { lost: RescueTarget::By(key), .. }) => {
+            return index.map_or_else(|| key.to_string(), |index| index.name(key));
         }
         (None, Request::Act { key, .. }) => return key.to_string(),
         (_, Request::Several { keys, .. }) => return format!("{} records together", keys.len()),

@@ -1,7 +1,7 @@
 //! The page of a sheet.
 
 use super::{Sheet, Stage};
-use crate::core::model::{ActionResult, Confirmation, EndResult, Offer, Plan};
+use crate::core::model::{Action, ActionResult, Confirmation, EndResult, Offer, Plan};
 use crate::present::plan;
 use crate::present::text::page::Page;
 use crate::present::text::safe;
@@ -93,12 +93,25 @@ fn write_stage(page: &mut Page, sheet: &Sheet) {
                 (yes, all) => format!("y does {yes} of {all}"),
             };
             page.bullet(Mark::Info, &what, Tone::Key);
+            write_other_ways(page, sheet);
         }
         Stage::Asking if sheet.takes_text() => write_question(page, sheet),
-        Stage::Asking if sheet.takes_beside() => {
-            page.bullet(Mark::Info, "b restores it beside the file that is there now", Tone::Key);
-        }
+        Stage::Asking if sheet.takes_beside() || sheet.takes_merge() => write_other_ways(page, sheet),
         Stage::Asking => page.bullet(Mark::Info, "None of this can be done.", Tone::Notice),
+    }
+}
+
+/// Says which keys go another way where something lies in the place.
+fn write_other_ways(page: &mut Page, sheet: &Sheet) {
+    if sheet.action == Action::Undo && sheet.takes_beside() {
+        page.bullet(Mark::Info, "b restores it beside the file that is there now", Tone::Key);
+        return;
+    }
+    if sheet.takes_beside() {
+        page.bullet(Mark::Info, "b writes it beside the file that is there now", Tone::Key);
+    }
+    if sheet.takes_merge() {
+        page.bullet(Mark::Info, "m shows what a merge with that file would be", Tone::Key);
     }
 }
 
@@ -114,6 +127,10 @@ fn write_question(page: &mut Page, sheet: &Sheet) {
         _ if plan.ends_processes() => {
             let what = format!("This cannot be undone: {}.", plan.what);
             (Mark::Warning, Tone::Bad, what, "To do it, type")
+        }
+        _ if plan.conflicts > 0 => {
+            let what = "The merge has conflicts: their markers would stay in the file.".to_owned();
+            (Mark::Warning, Tone::Notice, what, "To write it anyway, type")
         }
         Confirmation::FullName => (
             Mark::Warning,
@@ -167,6 +184,9 @@ fn confirmation_words(plan: &Plan, code: &str) -> (String, Tone) {
                 return (format!("type {code}: {}", safe(user)), Tone::Notice);
             }
             (format!("type {code}: nothing proves whether the holder is alive or dead"), Tone::Notice)
+        }
+        Confirmation::FullName if plan.conflicts > 0 => {
+            (format!("type {code}: their markers would stay in the file"), Tone::Notice)
         }
         Confirmation::FullName => {
             (format!("type its full name, {code}: a live window holds it and would lose it"), Tone::Bad)

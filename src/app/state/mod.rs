@@ -24,7 +24,7 @@ use crate::config::{Access, Switch};
 use crate::core::history::first_told::EverTold;
 use crate::core::history::journal::{Entry, History};
 use crate::core::history::timeline::Timeline;
-use crate::core::model::{Cost, Key, Limit, LookStats, Report};
+use crate::core::model::{Cost, Key, Limit, ListedVersion, LookStats, Report};
 use crate::present::report_index::Index;
 use crate::present::text::age;
 use crate::present::text::page::Page;
@@ -126,6 +126,8 @@ pub struct State {
     pub(crate) layers: Vec<Layer>,
     /// How many sheets were opened.
     pub(crate) sheets: u64,
+    /// The versions of what this window wrote, as they were read last.
+    pub(crate) versions: Option<(Key, Arc<Vec<ListedVersion>>)>,
     /// The journal as it was read last.
     pub(crate) history: Arc<History>,
     /// What was observed.
@@ -196,6 +198,7 @@ impl State {
             news: BTreeSet::new(),
             layers: Vec::new(),
             sheets: 0,
+            versions: None,
             history: Arc::default(),
             timeline: Timeline::default(),
             deaths: Deaths::default(),
@@ -241,7 +244,7 @@ impl State {
     /// another one.
     pub(crate) fn looked_at(&self) -> Option<&str> {
         match self.layers.last() {
-            Some(Layer::Evidence { key, .. }) => key.machine(),
+            Some(Layer::Evidence { key, .. } | Layer::Versions { key, .. }) => key.machine(),
             Some(Layer::Sheet(sheet)) => sheet.machine.as_deref(),
             Some(
                 Layer::Map { .. }
@@ -298,6 +301,7 @@ impl State {
                 | Layer::Columns { .. }
                 | Layer::Diagnosis { .. }
                 | Layer::Recent { .. }
+                | Layer::Versions { .. }
                 | Layer::Map { .. },
             ) => None,
         }

@@ -9,6 +9,7 @@ pub(crate) mod rows;
 pub(crate) mod selection;
 pub(crate) mod sheets;
 pub(crate) mod unseen;
+pub(crate) mod versions;
 
 use std::sync::Arc;
 

@@ -1,13 +1,14 @@
 //! Sheets: what they offer, what confirms it, and what is undone.
 
 use super::*;
+use crate::app::layer::Layer;
 use crate::app::msg::SheetAnswer;
-use crate::app::sheet::Stage;
+use crate::app::sheet::{Sheet, Stage};
 use crate::config::{Access, Switch};
 use crate::core::history::journal::History;
 use crate::core::model::{
     Action, ActionResult, Confirmation, EndResult, ErrorKind, MachineState, MachineView, Obstacle, Offer,
-    Plan, Record, Request, RestoreTo, Signal,
+    Plan, Record, Request, RescueTarget, RescueWay, RestoreTo, Signal,
 };
 use crate::core::plan::about::plan_for;
 use crate::core::plan::left::plan_left;
@@ -632,4 +633,41 @@ fn what_was_asked_of_another_machine_is_undone_there() {
     update(&mut state, Msg::History(Arc::new(History::read(journal))));
     let undo = Request::Undo { entry: 3, to: RestoreTo::Origin };
     assert_eq!(press(&mut state, "z"), [Effect::OfferOn("devbox".to_owned(), 1, vec![undo]), Effect::Redraw]);
+}
+
+#[test]
+fn where_other_work_is_in_the_way_a_version_goes_beside_or_is_merged() {
+    let mut state = seen(testing::busy());
+    let lost = || RescueTarget::By(key("w-100"));
+    let asked = |way| Request::Rescue { lost: lost(), way };
+    let show = |state: &mut State, plan: Result<(Plan, Option<String>), Obstacle>| {
+        let way = match state.sheet().unwrap().requests.as_slice() {
+            [Request::Rescue { way, .. }] => *way,
+            other => panic!("{other:?}"),
+        };
+        update(state, Msg::Offered(vec![Offer { request: asked(way), plan }]));
+        panel_text(state).split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let sheet = Sheet::new(Action::Rescue, vec![asked(RescueWay::Place)], vec!["pay".to_owned()], (None, 1));
+    state.layers.push(Layer::Sheet(Box::new(sheet)));
+    let taken = Obstacle { kind: ErrorKind::Taken, text: "it has other uncommitted work".to_owned() };
+    let text = show(&mut state, Err(taken));
+    assert!(text.contains("b writes it beside") && text.contains("m shows what a merge"), "{text}");
+    assert_eq!(press(&mut state, "b"), [Effect::Offer(vec![asked(RescueWay::Beside)]), Effect::Redraw]);
+    let mut plan = Plan::empty(&key("/w/pay.rs"));
+    plan.confirmation = Confirmation::Yes;
+    let text = show(&mut state, Ok((plan.clone(), None)));
+    assert!(text.contains("y does it") && !text.contains("b writes") && text.contains("m shows"), "{text}");
+    assert_eq!(press(&mut state, "m"), [Effect::Offer(vec![asked(RescueWay::Merge)]), Effect::Redraw]);
+    plan.confirmation = Confirmation::FullName;
+    (plan.conflicts, plan.name) = (2, "2 conflicts".to_owned());
+    plan.diff = vec!["-old\u{1b}[31m".to_owned(), "+\tnew".to_owned()];
+    let text = show(&mut state, Ok((plan, Some("2 conflicts".to_owned()))));
+    for part in ["The merge has conflicts", "type 2 conflicts", "-old\\x1B[31m", "+ new"] {
+        assert!(text.contains(part), "{part} is missing in: {text}");
+    }
+    press(&mut state, "2 conflicts");
+    let effects = update(&mut state, Msg::Pressed(Press::Enter));
+    let typed = SheetAnswer::Typed { request: asked(RescueWay::Merge), text: "2 conflicts".to_owned() };
+    assert_eq!(effects, [Effect::Act(typed), Effect::Redraw]);
 }

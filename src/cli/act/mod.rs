@@ -50,14 +50,19 @@ pub(crate) fn act_on(settings: &Settings, action: Action, subjects: &[String], c
     carry_out(settings, site, &report, &requests, consent)
 }
 
-/// Carries out requests about this machine.
+/// Carries out requests about this machine, and prints at the end what was left.
 ///
 /// # Errors
 /// Acting is refused or fails.
-pub(crate) fn carry(settings: &Settings, requests: &[Request], consent: &Consent) -> Outcome {
+pub(crate) fn carry(
+    settings: &Settings,
+    requests: &[Request],
+    consent: &Consent,
+    left: Option<String>,
+) -> Outcome {
     let mut site = site::open(settings, consent, &[])?;
     let report = site.report();
-    carry_out(settings, site, &report, requests, consent)
+    carry_out_and_tell(settings, site, &report, requests, consent, left)
 }
 
 /// Ends what a person named: a left-over or a window.

@@ -60,6 +60,7 @@ fn over(
     let rules = Rules {
         home: settings.places.home.clone(),
         uid: host::host(clock::now()).uid,
+        programs: settings.environment.programs.clone(),
         settled_for: Rules::SETTLED_FOR,
     };
     let executor = open(&settings.state, observer, rules).map_err(of_action)?;

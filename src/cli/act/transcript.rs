@@ -164,6 +164,7 @@ impl Transcript {
 
     pub(super) fn plan(&mut self, seen: &Preview) {
         self.shown(&seen.plan, seen.wanted().as_deref(), None);
+        seen.left_out.iter().for_each(|error| self.trouble(None, error));
     }
 
     /// Shows a plan that was made on another machine.
@@ -380,6 +381,9 @@ fn wanted(plan: &Plan, text: Option<&str>) -> String {
     match plan.confirmation {
         Confirmation::Yes => "--yes does it".to_owned(),
         Confirmation::Code => format!("--confirm {text} does it, for this state only"),
+        Confirmation::FullName if plan.conflicts > 0 => {
+            format!("--confirm {text:?} does it, with their markers in the file")
+        }
         Confirmation::FullName => {
             let why = if plan.ends_processes() { "for good" } else { "although a live window holds it" };
             format!("--confirm {text:?} does it, {why}")

@@ -101,6 +101,12 @@ pub(crate) struct RescueArguments {
     /// Show how each version differs from the file as it is now
     #[arg(long, conflicts_with_all = ["to", "print", "json"])]
     pub(crate) diff: bool,
+    /// Write the newest version of each file beside it, under a name of its own
+    #[arg(long, conflicts_with_all = ["to", "print", "diff"])]
+    pub(crate) beside: bool,
+    /// Merge it into the file that is there now; the plan shows the result
+    #[arg(long, conflicts_with_all = ["beside", "to", "print", "diff"])]
+    pub(crate) merge: bool,
     /// How bringing back is confirmed
     #[command(flatten)]
     pub(crate) consent: Consent,

@@ -22,8 +22,11 @@ use crate::observe::fleet::Everywhere;
 use crate::present::need::doing::Prompts;
 use crate::run::tape::Tape;
 use crate::run::{self, AtEnd};
+use crate::source::database::sqlite::copies::Copies;
+use crate::source::os::clock;
 use crate::source::os::open::error::errno_text;
 use crate::source::os::open::plain::small;
+use crate::source::versions::listed::listed;
 
 /// How long the screen waits while another claimtop is at work; then the sheet names it.
 const LOCK_PATIENCE: Duration = Duration::from_secs(1);
@@ -103,6 +106,7 @@ pub(crate) fn screen(settings: &Settings, observer: Observer, about: About) -> O
         executor,
         tape,
         replay: None,
+        versions: Some(versions(settings)),
         history,
         start,
         view,
@@ -110,6 +114,16 @@ pub(crate) fn screen(settings: &Settings, observer: Observer, about: About) -> O
     };
     run::run(observer, &config, options).map_err(|error| Failure::new(Exit::Failed, error))?;
     Ok(Exit::Fine)
+}
+
+/// Returns what reads the versions of what a window wrote.
+fn versions(settings: &Settings) -> run::ReadVersions {
+    let (places, kept) = (settings.places.clone(), settings.state.join("kept"));
+    Arc::new(move |question| {
+        let (fence, copies) = (places.fence(), Copies::in_folder(&places.copies));
+        let when = (clock::now(), places.home.as_path());
+        listed(&question.works, &question.paths, &kept, when, (&fence, &copies))
+    })
 }
 
 /// Returns what orders of other machines are sent by, where anything may be changed.

@@ -16,10 +16,10 @@ use crate::cli::output::{Paint, Shape, print, terminal_width};
 use crate::cli::settings::Settings;
 use crate::core::assess::assess;
 use crate::core::model::text::{hex, json};
-use crate::core::model::{CommitState, EditFate, EditState, Untrusted};
+use crate::core::model::{CommitState, EditState, Untrusted};
 use crate::observe::Observer;
-use crate::present::text::tone::Tone;
 use crate::present::text::{age, safe};
+use crate::present::versions::{source_words, state_words};
 
 /// The name of the JSON schema.
 const SCHEMA: &str = "claimtop.rescue.v1";
@@ -55,8 +55,8 @@ pub(crate) fn run(
         return Ok(Exit::Fine);
     }
     let Consent { dry_run, yes, confirm, .. } = &asked.consent;
-    if *dry_run || *yes || confirm.is_some() {
-        return bring::bring_back(settings, &selected, &asked.consent);
+    if *dry_run || *yes || confirm.is_some() || asked.beside || asked.merge {
+        return bring::bring_back(settings, &selected, asked);
     }
     match shape {
         Shape::Json => {
@@ -140,10 +140,7 @@ fn text(selected: &select::Selection, now: Timestamp, paint: Paint) -> String {
     let mut table = Columns::new(&["FILE", "WINDOW", "WRITTEN", "SIZE", "FROM", "NOW"]);
     for Candidate { version, who, fate, .. } in &selected.versions {
         let who = who.clone().unwrap_or_else(|| version.session.to_string());
-        let from = match version.sure.missing() {
-            Some(missing) => format!("{}, not whole: {missing}", version.from.word()),
-            None => format!("{}, {}", version.from.word(), version.sure.word()),
-        };
+        let from = source_words(version.from.word(), version.sure);
         let (tone, state) = state_words(fate, now);
         table.row([
             Cell::new(Untrusted::from_path(&version.path).to_string()),
@@ -156,24 +153,7 @@ fn text(selected: &select::Selection, now: Timestamp, paint: Paint) -> String {
     }
     let mut text = table.laid_out(paint, terminal_width());
     selected.unread.iter().for_each(|why| text.push_str(&format!("{}\n", safe(why))));
-    text.push_str("\n--yes puts what is gone back in its place, --dry-run shows that plan; --diff shows what differs; --print writes one \
-         file to the standard output, --to DIR all of them below a folder.\n");
+    text.push_str("\n--yes puts what is gone back in its place, --dry-run shows that plan; --beside writes it beside the file, --merge merges it; \
+         --diff shows what differs; --print writes one file to the standard output, --to DIR all of them below a folder.\n");
     text
-}
-
-fn state_words(fate: &EditFate, now: Timestamp) -> (Tone, String) {
-    let since =
-        fate.since.map(|since| format!(" for {}", age::label_between(now, since))).unwrap_or_default();
-    match (fate.state, &fate.stash) {
-        (EditState::Gone, _) => (Tone::Bad, format!("gone{since}")),
-        (EditState::Stashed, Some(stash)) => {
-            let short: String = stash.raw().chars().take(10).collect();
-            (Tone::Warning, format!("stashed: git stash apply {}", safe(&short)))
-        }
-        (EditState::Stashed, None) => (Tone::Warning, "stashed".to_owned()),
-        (EditState::Present, _) => (Tone::Good, "in the file".to_owned()),
-        (EditState::Committed, _) => (Tone::Dim, "committed".to_owned()),
-        (EditState::Superseded, _) => (Tone::Dim, "edited further".to_owned()),
-        (EditState::Unknown, _) => (Tone::Dim, "not known".to_owned()),
-    }
 }

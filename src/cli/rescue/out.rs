@@ -9,12 +9,12 @@ use std::path::{Component, Path, PathBuf};
 use anyhow::anyhow;
 use rustix::fs::{CWD, Mode, OFlags, mkdirat, openat};
 use rustix::io::{Errno, write};
-use similar::TextDiff;
 
 use super::select::Selection;
 use crate::cli::output::failure::{Exit, Failure, Outcome};
 use crate::cli::output::print;
 use crate::core::model::Untrusted;
+use crate::core::model::text::diff::unified;
 use crate::core::model::text::shown;
 use crate::source::own::content::FileContent;
 use crate::source::versions::found::FoundVersion;
@@ -98,24 +98,22 @@ pub(super) fn diffs(selected: &Selection) -> String {
     let mut text = String::new();
     for one in &selected.versions {
         let version = &one.version;
-        let now = FileContent::read(&version.path, MOST_COMPARED);
         let path = Untrusted::from_path(&version.path).to_string();
-        let (Some(bytes), now) = (version.bytes(), now.bytes().unwrap_or_default()) else {
+        let now = FileContent::read(&version.path, MOST_COMPARED);
+        let Some(bytes) = version.bytes() else {
             let _ = writeln!(text, "{path}: what was kept of it is not there any more");
             continue;
         };
-        if bytes.contains(&0) || now.contains(&0) || bytes.len() > 4 << 20 {
+        let names = [format!("{path} now"), format!("{path} of {}", version.at)];
+        let [now_name, then_name] = &names;
+        let Some(lines) = unified((now.bytes().unwrap_or_default(), now_name), (&bytes, then_name)) else {
             let _ = writeln!(text, "{path}: {} bytes, not compared as text", bytes.len());
             continue;
-        }
-        let (now, then) = (String::from_utf8_lossy(now), String::from_utf8_lossy(&bytes));
-        let diff = TextDiff::from_lines(now.as_ref(), then.as_ref());
-        let header = (format!("{path} now"), format!("{path} of {}", version.at));
-        let unified = diff.unified_diff().header(&header.0, &header.1).to_string();
-        unified.lines().for_each(|line| {
-            text.push_str(&shown(line));
+        };
+        for line in lines {
+            text.push_str(&shown(&line));
             text.push('\n');
-        });
+        }
     }
     text
 }

@@ -2,15 +2,19 @@
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::anyhow;
+use jiff::Timestamp;
 
 use crate::cli::output::failure::{Exit, Failure};
 use crate::cli::settings::Settings;
 use crate::core::model::{Edit, EditFate, EditState, Report, Snapshot, Untrusted, Work};
+use crate::format::agent::bytes::Bytes;
 use crate::present::report_index::window_name;
 use crate::source::database::sqlite::copies::Copies;
 use crate::source::os::fence::resolve;
+use crate::source::versions::base::{BaseQuestion, base_of};
 use crate::source::versions::found::{FoundVersion, fates, from_transcript, kept, sort};
 
 /// A version with whose it is and what became of it.
@@ -26,6 +30,10 @@ pub(super) struct Selection {
     pub(super) versions: Vec<Candidate>,
     /// Why the transcripts of some sessions gave nothing.
     pub(super) unread: Vec<String>,
+    /// What the sessions do.
+    works: Vec<Arc<Work>>,
+    /// When that was seen.
+    at: Timestamp,
 }
 
 impl Selection {
@@ -33,6 +41,18 @@ impl Selection {
     pub(super) fn newest(&self) -> impl Iterator<Item = &Candidate> {
         let mut known: HashSet<&Path> = HashSet::new();
         self.versions.iter().filter(move |one| known.insert(&one.version.path))
+    }
+}
+
+impl Selection {
+    /// Finds what the lost edits began from of which a version is the last.
+    pub(super) fn base_of(&self, settings: &Settings, version: &FoundVersion) -> Option<Bytes> {
+        let FoundVersion { path, session, blob, .. } = version;
+        let work = self.works.iter().find(|work| work.session == *session);
+        let wanted = BaseQuestion { path, session, blob: *blob, work: work.map(|work| &**work) };
+        let (home, kept) = (settings.places.home.as_path(), settings.state.join("kept"));
+        let (fence, copies) = (settings.places.fence(), Copies::in_folder(&settings.places.copies));
+        base_of(&wanted, &kept, (self.at, home), (&fence, &copies))
     }
 }
 
@@ -96,7 +116,7 @@ pub(super) fn select(
     if asked.is_empty() {
         versions.retain(|one| one.fate.state.is_away());
     }
-    Ok(Selection { versions, unread })
+    Ok(Selection { versions, unread, works: snapshot.work.clone(), at: report.taken_at })
 }
 
 /// Returns whether the transcript of a session is read for an edit: without a name, unless it is known that nothing of
@@ -125,7 +145,7 @@ fn is_named(version: &FoundVersion, asked: &[Subject]) -> bool {
 fn named(
     word: &str,
     report: &Report,
-    (works, kept): (&[std::sync::Arc<Work>], &[FoundVersion]),
+    (works, kept): (&[Arc<Work>], &[FoundVersion]),
 ) -> Result<Subject, Failure> {
     let path = std::path::absolute(word).ok();
     let path = path.map(|path| match (path.parent(), path.file_name()) {

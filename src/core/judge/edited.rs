@@ -41,7 +41,7 @@ pub(crate) fn lost_by_the_dead(
     windows: &[WindowView],
     records: &[JudgedRecord],
 ) -> Vec<LostWork> {
-    let has_lost = |work: &Work| work.doing.edits.iter().any(Edit::is_gone);
+    let has_lost = |work: &Work| work.doing.edits.iter().any(|edit| edit.fate.state.is_away());
     let dead = of_dead(world, windows, records).filter(|(work, _)| has_lost(work));
     let lost = dead.map(|(work, last)| LostWork {
         key: last.key.clone(),

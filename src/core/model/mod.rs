@@ -8,11 +8,11 @@ pub(crate) mod text;
 pub(crate) mod versions;
 
 pub use self::action::order::{OrderNote, OrderSide};
+pub(crate) use self::action::rescue::{RescueFile, RescueTarget, RescueWay};
 pub use self::action::stop::{ProcessPrint, Signal};
 pub use self::action::unfinished::{Halfway, UnfinishedAction};
 pub(crate) use self::action::{
-    Action, ActionResult, Confirmation, EndResult, ErrorKind, Obstacle, Offer, Plan, Request, RescueFile,
-    RestoreTo, Step,
+    Action, ActionResult, Confirmation, EndResult, ErrorKind, Obstacle, Offer, Plan, Request, RestoreTo, Step,
 };
 pub use self::record::claim::{Resource, ResourceKind, StatedClaim, Surface, SurfaceState};
 pub(crate) use self::record::detail::Texts;
@@ -86,4 +86,4 @@ pub(crate) use self::text::fixed::Word;
 pub(crate) use self::text::line::LineError;
 pub use self::text::path::FilePath;
 pub(crate) use self::text::secret::Secret;
-pub use self::versions::Sureness;
+pub use self::versions::{ListedVersion, Sureness};

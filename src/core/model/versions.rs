@@ -1,6 +1,9 @@
 //! How sure it is that bytes are those that an agent's tool wrote.
 
+use jiff::Timestamp;
 use serde::{Serialize, Serializer};
+
+use crate::core::model::{EditFate, Untrusted};
 
 /// How sure it is that the bytes of a version are those that were in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +40,27 @@ impl Serialize for Sureness {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.word())
     }
+}
+
+/// A version of a file, as a page lists it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListedVersion {
+    /// The file.
+    pub(crate) path: Untrusted,
+    /// The session that wrote it.
+    pub(crate) session: Untrusted,
+    /// When it was written.
+    pub(crate) at: Timestamp,
+    /// In bytes.
+    pub(crate) size: u64,
+    /// Where it comes from, in one word.
+    pub(crate) from: &'static str,
+    /// How sure it is that these were the file's bytes.
+    pub(crate) sure: Sureness,
+    /// What became of it.
+    pub(crate) fate: EditFate,
+    /// How it differs from the file as it is now, as raw lines of a unified diff; `None` if they are not compared as text.
+    pub(crate) diff: Option<Vec<String>>,
 }
 
 #[cfg(test)]

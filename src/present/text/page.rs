@@ -6,7 +6,7 @@ use crate::core::model::{Evidence, Key, Severity};
 use crate::present::text::age;
 use crate::present::text::tone::{Line, Mark, Span, Tone, of_severity};
 use crate::present::text::zone::Zone;
-use crate::present::text::{outside, safe, width, wrap};
+use crate::present::text::{cut, outside, safe, width, wrap};
 
 /// Columns for the names of fields.
 const LABEL: usize = 15;
@@ -127,6 +127,13 @@ impl Page {
     /// Adds text over the whole width.
     pub(crate) fn text(&mut self, text: &str, tone: Tone) {
         self.hanging(Line::default(), text, tone);
+    }
+
+    /// Adds a line of a file as it is, indented; of the screen only as much as fits.
+    pub(crate) fn verbatim(&mut self, text: &str, tone: Tone) {
+        let room = self.width.saturating_sub(4);
+        let text = safe(&text.replace('\t', "    "));
+        self.lines.push(Line::new("    ", Tone::Dim).then(&cut(&text, room), tone));
     }
 
     /// Adds a line with a sign; what does not fit hangs below the text.

@@ -18,6 +18,7 @@ use crate::act::preflight::preview::Preview;
 use crate::act::rules::Answer;
 use crate::act::state::history_ring::HistoryRing;
 use crate::app::msg::{Jump, Msg, RecordingEvent, SheetAnswer};
+use crate::app::page::versions::VersionsQuestion;
 use crate::core::history::timeline::Past;
 use crate::core::model::text::shown;
 use crate::core::model::{
@@ -29,6 +30,8 @@ use crate::run::jump::Ways;
 use crate::run::tape;
 use crate::run::tape::{Tape, Wish};
 use crate::run::tickets::{Ticket, Tickets};
+use crate::run::versions;
+use crate::run::versions::ReadVersions;
 use crate::source::os::clock;
 use crate::source::os::processes::measured;
 
@@ -49,9 +52,24 @@ pub(crate) struct Acting {
     /// The ways to the threads that act on other machines.
     far: Option<Ordering>,
     machines: Option<Dispatcher>,
+    versions: Option<ReadVersions>,
 }
 
 impl Acting {
+    /// Lets versions of files be read.
+    pub(crate) fn with_versions(self, versions: Option<ReadVersions>) -> Self {
+        Self { versions, ..self }
+    }
+
+    /// Reads versions of files, beside whatever else is under way.
+    pub(crate) fn read_versions(&self, question: VersionsQuestion) {
+        match &self.versions {
+            Some(read) => versions::start(question, Arc::clone(read), self.sender.clone()),
+            // In a recording there are none.
+            None => versions::start(question, Arc::new(|_| Vec::new()), self.sender.clone()),
+        }
+    }
+
     /// Lets other machines be asked as well.
     pub(crate) fn with_machines(self, far: Option<Ordering>, machines: Option<Dispatcher>) -> Self {
         Self { far, machines, ..self }
@@ -121,7 +139,7 @@ pub(crate) fn start(
     std::thread::Builder::new()
         .name("acting".to_owned())
         .spawn(move || worker.remembering(storage.history).run(&asked))?;
-    Ok(Acting { work, tickets, sender: answers, ways, far: None, machines: None })
+    Ok(Acting { work, tickets, sender: answers, ways, far: None, machines: None, versions: None })
 }
 
 struct Worker {

@@ -1,6 +1,7 @@
 //! Queries git about working trees when a person wants it: never while looking, and never by a command that runs a
 //! program which the repository names (`git status` does).
 
+pub(crate) mod merge;
 mod run;
 #[cfg(test)]
 mod tests;
@@ -71,10 +72,14 @@ impl Asker {
     }
 
     fn program(&self) -> Option<PathBuf> {
-        let mut all =
-            self.programs.iter().filter(|folder| folder.is_absolute()).map(|folder| folder.join("git"));
-        all.find(|path| path.is_file())
+        program_in(&self.programs)
     }
+}
+
+/// Finds git in the folders of programs.
+fn program_in(programs: &[PathBuf]) -> Option<PathBuf> {
+    let mut all = programs.iter().filter(|folder| folder.is_absolute()).map(|folder| folder.join("git"));
+    all.find(|path| path.is_file())
 }
 
 /// Returns the names of all filters that the settings have.

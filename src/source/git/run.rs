@@ -42,25 +42,13 @@ pub(super) struct Answer {
 impl Git {
     /// Runs git; `None` if it does not answer in time or at all.
     pub(super) fn ask(&self, arguments: &[&str]) -> Option<Answer> {
-        #[expect(clippy::disallowed_methods, reason = "a person asked what git says")]
-        let mut command = Command::new(&self.program);
-        // Other environment variables can lead to another repository, or to programs.
-        command.env_clear().env("HOME", &self.home).env("PATH", folder_of(&self.program));
-        command.envs([("LC_ALL", "C"), ("GIT_NO_LAZY_FETCH", "1"), ("GIT_OPTIONAL_LOCKS", "0")]);
-        command.envs([("GIT_TERMINAL_PROMPT", "0"), ("GIT_PAGER", "cat")]);
+        let mut command = quiet(&self.program, &self.home);
         self.switch_off(&mut command);
         command.args(["--no-optional-locks", "--no-pager", "-c", "core.fsmonitor=false"]);
         command.args(["-c", "core.hooksPath=/dev/null", "-c", "core.untrackedCache=false"]);
         command.arg("--git-dir").arg(&self.own).arg("--work-tree").arg(&self.tree).args(arguments);
-        command.current_dir(&self.tree).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
-        let mut child = command.spawn().ok()?;
-        let answer = answer(&mut child);
-        if answer.is_none() {
-            // It may have ended at this very moment.
-            let _ = child.kill();
-            let _ = child.wait();
-        }
-        answer
+        command.current_dir(&self.tree);
+        answer_of(command)
     }
 
     /// Switches the filters off: git reads a file that may have changed at the very moment the index was written once
@@ -83,6 +71,39 @@ impl Git {
         }
         command.env("GIT_CONFIG_COUNT", count.to_string());
     }
+}
+
+/// Prepares a run of git that asks nobody anything.
+fn quiet(program: &Path, home: &Path) -> Command {
+    #[expect(clippy::disallowed_methods, reason = "a person asked what git says")]
+    let mut command = Command::new(program);
+    // Other environment variables can lead to another repository, or to programs.
+    command.env_clear().env("HOME", home).env("PATH", folder_of(program));
+    command.envs([("LC_ALL", "C"), ("GIT_NO_LAZY_FETCH", "1"), ("GIT_OPTIONAL_LOCKS", "0")]);
+    command.envs([("GIT_TERMINAL_PROMPT", "0"), ("GIT_PAGER", "cat")]);
+    command
+}
+
+/// Prepares a run of git in a folder, of no repository and without anybody's settings.
+pub(super) fn bare(program: &Path, folder: &Path) -> Command {
+    let mut command = quiet(program, folder);
+    command.envs([("GIT_CONFIG_NOSYSTEM", "1"), ("GIT_CONFIG_GLOBAL", "/dev/null")]);
+    // Git looks for a repository in the folder itself, and in none above it (git(1)).
+    command.env("GIT_CEILING_DIRECTORIES", folder.parent().unwrap_or(folder)).current_dir(folder);
+    command
+}
+
+/// Runs a command; `None` if it does not answer in time or at all.
+pub(super) fn answer_of(mut command: Command) -> Option<Answer> {
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = command.spawn().ok()?;
+    let answer = answer(&mut child);
+    if answer.is_none() {
+        // It may have ended at this very moment.
+        let _ = child.kill();
+        let _ = child.wait();
+    }
+    answer
 }
 
 fn folder_of(program: &Path) -> &OsStr {

@@ -45,6 +45,8 @@ pub(crate) struct FoundVersion {
     pub(crate) from: VersionSource,
     /// How sure it is that these were the file's bytes.
     pub(crate) sure: Sureness,
+    /// What its edit began from, if that was rebuilt as well.
+    pub(super) began_from: Option<Bytes>,
     content: Content,
 }
 
@@ -82,7 +84,7 @@ impl FoundVersion {
         }
     }
 
-    fn of_kept(kept: KeptVersion, files: &KeptFiles) -> Option<Self> {
+    pub(super) fn of_kept(kept: KeptVersion, files: &KeptFiles) -> Option<Self> {
         let blob = parse_name(kept.blob?.raw().as_bytes())?;
         Some(Self {
             path: Path::new(kept.path.raw()).to_path_buf(),
@@ -94,6 +96,7 @@ impl FoundVersion {
             mode: Some(kept.mode),
             from: VersionSource::Kept,
             sure: Sureness::Proved,
+            began_from: None,
             content: Content::Kept(files.folder.clone()),
         })
     }
@@ -110,6 +113,7 @@ impl FoundVersion {
             mode: None,
             from: VersionSource::Transcript,
             sure: version.sure,
+            began_from: version.began_from,
             content: Content::Bytes(bytes),
         })
     }

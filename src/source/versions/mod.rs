@@ -2,8 +2,10 @@
 //! it wrote, what git had of them, and what they are now.
 
 mod around;
+pub(crate) mod base;
 mod files;
 pub(crate) mod found;
+pub(crate) mod listed;
 mod rows;
 mod session;
 mod trees;

@@ -5,6 +5,7 @@ mod faults;
 mod last_moment;
 mod parking;
 mod races;
+mod rescue;
 mod road;
 mod strangers;
 mod testimony;

@@ -214,7 +214,8 @@ fn release_against_renewal(rounds: u32, mut release: impl FnMut(&Path, &Barrier)
 fn a_renewed_claim_is_never_released() {
     let states = States::new();
     let uid = rustix::process::geteuid().as_raw();
-    let rules = Rules { home: "/".into(), uid, settled_for: SignedDuration::from_secs(-1) };
+    let rules =
+        Rules { home: "/".into(), uid, programs: Vec::new(), settled_for: SignedDuration::from_secs(-1) };
     let (mut done, mut changed) = (0, 0);
     let lost = release_against_renewal(4_000, |path, meet| {
         let mut observer = Simple::new(Format::ClaudeCode, &[path]);
@@ -284,7 +285,12 @@ fn of_two_migrators_one_wins_and_nothing_is_lost() {
     let uid = rustix::process::geteuid().as_raw();
     let wins = AtomicBool::new(false);
     let (double, lost) = two_migrators(3_000, |stage, old, who, meet| {
-        let rules = Rules { home: stage.path("home"), uid, settled_for: SignedDuration::from_secs(-1) };
+        let rules = Rules {
+            home: stage.path("home"),
+            uid,
+            programs: Vec::new(),
+            settled_for: SignedDuration::from_secs(-1),
+        };
         let mut observer = Simple::new(Format::Maia, &[old]);
         let state = states.get(who).unwrap().next();
         let won = act(&state, &mut observer, &rules, Action::Migrate, meet)
@@ -317,7 +323,8 @@ fn two_claimtops_never_both_release_one_thing() {
     let path = stage.path("home/.claude/sessions/4000001.json");
     let state_folder = tempfile::tempdir().unwrap();
     let uid = rustix::process::geteuid().as_raw();
-    let rules = Rules { home: "/".into(), uid, settled_for: SignedDuration::from_secs(-1) };
+    let rules =
+        Rules { home: "/".into(), uid, programs: Vec::new(), settled_for: SignedDuration::from_secs(-1) };
     for round in 0..200 {
         replace(&path, &registry(4_000_001, round));
         let done: usize = std::thread::scope(|scope| {

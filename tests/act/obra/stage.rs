@@ -178,7 +178,12 @@ impl Stage {
     ) -> Result<Preview, ActionError> {
         let report = report(&mut self.eyes());
         let uid = rustix::process::geteuid().as_raw();
-        let rules = Rules { home: self.root.join("home"), uid, settled_for: SignedDuration::from_secs(-1) };
+        let rules = Rules {
+            home: self.root.join("home"),
+            uid,
+            programs: Vec::new(),
+            settled_for: SignedDuration::from_secs(-1),
+        };
         Preview::look(lock, &report, request, &rules, now)
     }
 
@@ -193,6 +198,7 @@ impl Stage {
             | Step::Move { .. }
             | Step::Restore { .. }
             | Step::BringBack { .. }
+            | Step::Merge { .. }
             | Step::EndEntireSession { .. }
             | Step::Stop { .. } => {
                 panic!("{step:?}")

@@ -1,9 +1,10 @@
 //! What windows wrote and is gone is shown, written out, and brought back by a plan that can be undone.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use crate::windows::guard::git;
 use crate::windows::lost::{edited, repository, shell};
 use crate::world::{Answer, World};
 
@@ -11,10 +12,15 @@ use crate::world::{Answer, World};
 fn settled(world: &World, arguments: &[&str]) -> Answer {
     loop {
         let dry = [&["rescue", "--dry-run"][..], arguments].concat();
-        if !world.run(&dry).out.contains(" s ago: wait") {
-            return world.run(&[&["rescue", "--yes"][..], arguments].concat());
+        if !with_git(world, &dry).out.contains(" s ago: wait") {
+            return with_git(world, &[&["rescue", "--yes"][..], arguments].concat());
         }
     }
+}
+
+/// Runs the program where it finds git.
+fn with_git(world: &World, arguments: &[&str]) -> Answer {
+    world.run_with(arguments, &[("PATH", &std::env::var("PATH").unwrap())])
 }
 
 fn listed(world: &World, subjects: &[&str]) -> Vec<Value> {
@@ -23,6 +29,17 @@ fn listed(world: &World, subjects: &[&str]) -> Vec<Value> {
     let told: Value = serde_json::from_str(&answer.out).unwrap();
     assert_eq!(told["schema"], "claimtop.rescue.v1");
     told["versions"].as_array().unwrap().clone()
+}
+
+/// Undoes the newest entry, once no file was written too short a time ago.
+fn undone(world: &World) {
+    loop {
+        let undone = world.run(&["undo", "--yes"]);
+        if undone.code == 0 {
+            return;
+        }
+        assert!(undone.out.contains("wait") || undone.err.contains("wait"), "{}{}", undone.out, undone.err);
+    }
 }
 
 fn read(path: &Path) -> String {
@@ -54,17 +71,9 @@ fn what_is_gone_is_brought_back_and_undone() {
     assert_eq!(answer.code, 0, "{}{}", answer.out, answer.err);
     assert_eq!((read(&pay), read(&new)), (before.clone(), created.clone()));
     assert!(listed(&world, &[]).is_empty(), "all is back");
-    // Each by itself, the last one first.
-    for _ in 0..2 {
-        loop {
-            let undone = world.run(&["undo", "--yes"]);
-            if undone.code == 0 {
-                break;
-            }
-            assert!(undone.out.contains("wait") || undone.err.contains("wait"), "{}", undone.out);
-        }
-    }
-    assert_eq!((read(&pay), new.exists()), (reset, false));
+    undone(&world);
+    assert_eq!((read(&pay), new.exists()), (reset, false), "one entry, undone at once");
+    assert_eq!(world.run(&["undo", "--yes"]).code, 3, "there was no second entry");
     let answer = settled(&world, &["pay"]);
     assert_eq!(answer.code, 0, "{}{}", answer.out, answer.err);
     assert_eq!((read(&pay), read(&new)), (before, created));
@@ -104,4 +113,155 @@ fn nothing_else_is_written_over() {
     let unknown = world.run(&["rescue", "no-such-thing"]);
     assert_eq!(unknown.code, 3);
     assert!(unknown.err.contains("no-such-thing: no version of such a file is known"), "{}", unknown.err);
+}
+
+/// A repository in which `pay` has edited `src/pay.rs`, and `cart` has taken that back and put this text there.
+fn written_over(world: &World, text: &str) -> (PathBuf, String) {
+    let repo = repository(world);
+    let [_pay, mut cart] = edited(world, &repo);
+    let pay = repo.join("src/pay.rs");
+    let rescued = read(&pay);
+    let line = format!("git checkout -q -- src/pay.rs; printf '{text}' > src/pay.rs");
+    shell(world, &mut cart, &repo, ("cart", &line));
+    (pay, rescued)
+}
+
+#[test]
+fn a_version_goes_beside_a_file_that_has_other_work_and_away_again() {
+    let world = World::new();
+    let (pay, rescued) = written_over(&world, "zulu yankee xray\\n");
+    let (subject, other) = (pay.to_str().unwrap(), read(&pay));
+    let refused = settled(&world, &[subject]);
+    assert_eq!(refused.code, 3);
+    assert!(refused.out.contains("--beside writes"), "{}{}", refused.out, refused.err);
+    let [first, second] = ["pay.rs.rescued", "pay.rs.rescued-2"].map(|name| pay.with_file_name(name));
+    for beside in [&first, &second] {
+        let answer = world.run(&["rescue", subject, "--beside", "--yes"]);
+        assert_eq!(answer.code, 0, "{}{}", answer.out, answer.err);
+        assert_eq!((read(beside), read(&pay)), (rescued.clone(), other.clone()));
+    }
+    undone(&world);
+    assert_eq!((read(&first), second.exists()), (rescued, false));
+    undone(&world);
+    assert!(!first.exists());
+    assert_eq!(read(&pay), other);
+}
+
+#[test]
+fn a_version_is_merged_into_other_work_and_taken_out_again() {
+    let world = World::new();
+    let (pay, _) = written_over(&world, "zulu yankee xray\\none\\nanother\\n");
+    let (subject, other) = (pay.to_str().unwrap(), read(&pay));
+    let plan = with_git(&world, &["rescue", subject, "--merge", "--dry-run"]);
+    assert!(plan.out.contains("+alpha invoices bravo charlie"), "{}{}", plan.out, plan.err);
+    assert!(!plan.out.contains("-zulu") && plan.out.contains("no conflict"), "{}", plan.out);
+    assert_eq!(read(&pay), other, "only shown");
+    let answer = settled(&world, &[subject, "--merge"]);
+    assert_eq!(answer.code, 0, "{}{}", answer.out, answer.err);
+    assert_eq!(read(&pay), "zulu yankee xray\none\nanother\nalpha invoices bravo charlie\n");
+    let again = settled(&world, &[subject, "--merge"]);
+    assert_eq!(again.code, 3, "nothing is gone any more: {}", again.out);
+    undone(&world);
+    assert_eq!(read(&pay), other);
+    assert_eq!(
+        std::fs::read_dir(world.path("home/.local/state/claimtop/copies")).map_or(0, Iterator::count),
+        0
+    );
+}
+
+#[test]
+fn conflicts_are_put_in_place_only_by_who_names_them() {
+    let world = World::new();
+    let (pay, rescued) = written_over(&world, "one\\nanother\\nquebec romeo sierra\\n");
+    let (subject, other) = (pay.to_str().unwrap(), read(&pay));
+    let merge = |more: &[&str]| settled(&world, &[&[subject, "--merge"], more].concat());
+    for more in [&[][..], &["--confirm", "2 conflicts"], &["--confirm", "src/pay.rs"]] {
+        let answer = merge(more);
+        assert_eq!((answer.code, read(&pay)), (3, other.clone()), "{more:?}: {}", answer.out);
+        assert!(answer.out.contains("1 conflict"), "{}", answer.out);
+    }
+    let answer = merge(&["--confirm", "1 conflict"]);
+    assert_eq!(answer.code, 0, "{}{}", answer.out, answer.err);
+    let merged = read(&pay);
+    for part in ["<<<<<<< now\nquebec romeo sierra\n=======\nalpha invoices", ">>>>>>> pay\n"] {
+        assert!(merged.contains(part), "{merged}");
+    }
+    undone(&world);
+    assert_eq!(read(&pay), other);
+    assert_ne!(rescued, other);
+}
+
+#[test]
+fn without_a_base_a_version_only_goes_beside() {
+    let world = World::new();
+    let repo = repository(&world);
+    let [_pay, mut cart] = edited(&world, &repo);
+    let new = repo.join("src/new.rs");
+    shell(&world, &mut cart, &repo, ("cart", "echo zulu yankee xray > src/new.rs"));
+    let subject = new.to_str().unwrap();
+    let answer = settled(&world, &[subject, "--merge"]);
+    assert_eq!(answer.code, 3, "the file began as nothing: {}", answer.out);
+    assert!(answer.out.contains("began from is not known"), "{}{}", answer.out, answer.err);
+    assert_eq!(world.run(&["rescue", subject, "--beside", "--yes"]).code, 0);
+    assert_eq!(read(&new), "zulu yankee xray\n");
+    assert!(read(&new.with_file_name("new.rs.rescued")).contains("golf opens hotel india"));
+}
+
+#[test]
+fn a_link_in_the_way_is_not_followed_in_any_way() {
+    let world = World::new();
+    let repo = repository(&world);
+    let [_pay, mut cart] = edited(&world, &repo);
+    shell(&world, &mut cart, &repo, ("cart", "mv src/pay.rs ../out/; rm -r src"));
+    std::fs::remove_file(world.path("out/pay.rs")).unwrap();
+    for elsewhere in [world.path("elsewhere"), repo.join("lib")] {
+        std::fs::create_dir(&elsewhere).unwrap();
+        std::os::unix::fs::symlink(&elsewhere, repo.join("src")).unwrap();
+        for way in [&[][..], &["--beside"], &["--merge"]] {
+            let answer = settled(&world, &[&["pay"], way].concat());
+            assert_ne!(answer.code, 0, "{way:?}: {}", answer.out);
+            assert_eq!(std::fs::read_dir(&elsewhere).unwrap().count(), 0, "{way:?}");
+        }
+        std::fs::remove_file(repo.join("src")).unwrap();
+    }
+}
+
+#[test]
+fn two_rescues_at_once_bring_a_file_back_once() {
+    let world = World::new();
+    let repo = repository(&world);
+    let [_pay, mut cart] = edited(&world, &repo);
+    let pay = repo.join("src/pay.rs");
+    let before = read(&pay);
+    shell(&world, &mut cart, &repo, ("cart", "git checkout -q -- src/pay.rs"));
+    let subject = pay.to_str().unwrap();
+    while world.run(&["rescue", "--dry-run", subject]).out.contains(" s ago: wait") {}
+    let codes: Vec<i32> = std::thread::scope(|scope| {
+        let rescue = || world.run(&["rescue", subject, "--yes"]).code;
+        let all: Vec<_> = (0..2).map(|_| scope.spawn(rescue)).collect();
+        all.into_iter().map(|one| one.join().unwrap()).collect()
+    });
+    assert_eq!(codes.iter().filter(|code| **code == 0).count(), 1, "{codes:?}");
+    assert_eq!(codes.iter().filter(|code| **code == 3).count(), 1, "{codes:?}");
+    assert_eq!(read(&pay), before);
+    undone(&world);
+    assert_ne!(read(&pay), before);
+}
+
+#[test]
+fn what_is_stashed_comes_with_the_command_that_brings_it_back() {
+    let world = World::new();
+    let repo = repository(&world);
+    let [_pay, mut cart] = edited(&world, &repo);
+    let pay = repo.join("src/pay.rs");
+    let before = read(&pay);
+    shell(&world, &mut cart, &repo, ("cart", "git stash -q -- src/pay.rs"));
+    let answer = world.run(&["rescue", "--dry-run", pay.to_str().unwrap()]);
+    assert_eq!(answer.code, 3);
+    let command = answer.err.lines().find_map(|line| line.split_once("is stashed: ")).expect("a command").1;
+    let mut words = command.split(' ');
+    assert_eq!(words.next(), Some("git"));
+    let words: Vec<&str> = words.collect();
+    git(&repo, &words);
+    assert_eq!(read(&pay), before, "{command}");
 }

@@ -106,7 +106,12 @@ impl Claimtop {
         let mut state = StateFolder::open(System, &folder.path().join("state")).unwrap();
         state.stores.insert(Format::Leo, Box::new(Postgres::new(acts).unwrap()));
         let uid = rustix::process::geteuid().as_raw();
-        let rules = Rules { home: folder.path().join("home"), uid, settled_for: SignedDuration::ZERO };
+        let rules = Rules {
+            home: folder.path().join("home"),
+            uid,
+            programs: Vec::new(),
+            settled_for: SignedDuration::ZERO,
+        };
         Self { state, eyes: Eyes::new(looks), rules, folder }
     }
 

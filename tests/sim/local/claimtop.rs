@@ -200,7 +200,7 @@ fn carry_out(
     mut report: Report,
     request: Request,
 ) -> Result<(Receipt, &'static str), ActionError> {
-    let rules = Rules { home: HOME.into(), uid: USER, settled_for: Rules::SETTLED_FOR };
+    let rules = Rules { home: HOME.into(), uid: USER, programs: Vec::new(), settled_for: Rules::SETTLED_FOR };
     let chance = |permille| scheduler.with(|world| world.rng.happens(permille));
     let patience = if chance(700) { Patience::Wait } else { Patience::None };
     let mut lock = state.lock(patience, observer.now())?;

@@ -1,19 +1,21 @@
 //! Plans of actions, as data: shown before anything is touched.
 
 pub(crate) mod order;
+pub(crate) mod rescue;
 pub(crate) mod stop;
 pub(crate) mod unfinished;
 
 use std::collections::BTreeSet;
 use std::fmt;
-use std::sync::Arc;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::core::model::text::fixed;
 use crate::core::model::text::fixed::Word;
-use crate::core::model::{FilePath, Format, Key, Member, ProcessId, Signal, Untrusted};
+use crate::core::model::{
+    FilePath, Format, Key, Member, ProcessId, RescueTarget, RescueWay, Signal, Untrusted,
+};
 
 /// The kind of action that a person requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -63,10 +65,12 @@ pub enum Request {
         /// The signal to send.
         signal: Signal,
     },
-    /// Versions of files that are put back in their places.
+    /// What windows wrote and is gone, brought back as one.
     Rescue {
-        /// One for each file.
-        files: Vec<RescueFile>,
+        /// Which files.
+        lost: RescueTarget,
+        /// Where they go.
+        way: RescueWay,
     },
     /// A journal entry to be undone.
     Undo {
@@ -83,7 +87,8 @@ impl Request {
         match self {
             Self::Act { key, .. } | Self::Stop { key, .. } | Self::Left { of: key } => Some(key),
             Self::Several { keys, .. } => keys.first(),
-            Self::Undo { .. } | Self::Rescue { .. } => None,
+            Self::Rescue { lost: RescueTarget::By(key), .. } => Some(key),
+            Self::Undo { .. } | Self::Rescue { lost: RescueTarget::Files(_), .. } => None,
         }
     }
 
@@ -107,38 +112,14 @@ impl Request {
     pub(crate) fn there(&self) -> Self {
         let mut request = self.clone();
         match &mut request {
-            Self::Act { key, .. } | Self::Stop { key, .. } | Self::Left { of: key } => *key = key.there(),
+            Self::Act { key, .. }
+            | Self::Stop { key, .. }
+            | Self::Left { of: key }
+            | Self::Rescue { lost: RescueTarget::By(key), .. } => *key = key.there(),
             Self::Several { keys, .. } => keys.iter_mut().for_each(|key| *key = key.there()),
-            Self::Undo { .. } | Self::Rescue { .. } => {}
+            Self::Undo { .. } | Self::Rescue { lost: RescueTarget::Files(_), .. } => {}
         }
         request
-    }
-}
-
-/// A kept version that is put back in its file's place.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RescueFile {
-    /// The file.
-    pub path: FilePath,
-    /// The top of its working tree, or the folder that lies in none: what is kept of it has the content.
-    pub tree: Untrusted,
-    /// Git's whole name for the content.
-    pub blob: Untrusted,
-    /// In bytes.
-    pub size: u64,
-    /// The permission bits, if they are known.
-    pub mode: Option<u32>,
-    /// Whose it is, for people.
-    pub whose: Untrusted,
-    /// The content, if that was rebuilt and is not kept.
-    #[serde(skip)]
-    pub content: Option<Arc<Vec<u8>>>,
-}
-
-impl RescueFile {
-    /// Names a file in a working tree; which version it is must be added.
-    pub(crate) fn new(path: FilePath, tree: Untrusted, whose: Untrusted) -> Self {
-        Self { path, tree, blob: Untrusted::default(), size: 0, mode: None, whose, content: None }
     }
 }
 
@@ -235,6 +216,12 @@ pub struct Plan {
     /// others.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub follows: Vec<Self>,
+    /// How the merged files would differ from those that are there, as a unified diff.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub diff: Vec<String>,
+    /// In how many places two edits of the same lines would both stay, between markers.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub conflicts: usize,
     /// How it would be undone.
     pub inverse: String,
     /// The command that resumes the session of a window that is ended.
@@ -251,6 +238,15 @@ pub struct Plan {
     /// When the file that it is about was last written, if there is one.
     #[serde(skip)]
     pub(crate) written_at: Option<Timestamp>,
+    /// Whether a file is left out as it has other work: its version can go beside it, or be merged.
+    #[serde(skip)]
+    pub(crate) is_in_the_way: bool,
+}
+
+/// Returns whether there is none.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(number: &usize) -> bool {
+    *number == 0
 }
 
 /// Why nothing is done.
@@ -281,12 +277,15 @@ impl Plan {
             tree: Vec::new(),
             steps: Vec::new(),
             follows: Vec::new(),
+            diff: Vec::new(),
+            conflicts: 0,
             inverse: String::new(),
             resume: None,
             refuses_when: Vec::new(),
             confirmation: Confirmation::Refused,
             refusal: None,
             written_at: None,
+            is_in_the_way: false,
         }
     }
 
@@ -364,6 +363,15 @@ pub enum Step {
         size: u64,
         /// Whether there is a file now, which is as the last commit has it.
         replaces: bool,
+    },
+    /// Merge a version into a file that has other work; what is there is parked first.
+    Merge {
+        /// The file.
+        path: FilePath,
+        /// The size of the result in bytes.
+        size: u64,
+        /// How many conflicts it has.
+        conflicts: usize,
     },
     /// End a session of the entire CLI in its state file: the content is exchanged while holding the CLI's own lock.
     #[serde(rename = "exchange")]

@@ -3,6 +3,7 @@
 //! ratatui lets bidi and zero-width characters through tables, lists and titles, and plain
 //! `println!` filters nothing, so the filter sits at the type, not at the widget.
 
+pub(crate) mod diff;
 pub(crate) mod fixed;
 pub(crate) mod json;
 pub(crate) mod line;

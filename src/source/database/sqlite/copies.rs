@@ -88,6 +88,11 @@ impl Copies {
 }
 
 impl Copy {
+    /// Returns the folder, which no other user can enter.
+    pub(crate) fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
     /// Returns where the copied database lies.
     pub(crate) fn database(&self) -> PathBuf {
         self.folder.path().join("database")
