@@ -13,7 +13,7 @@ fn check(screen: &mut Screen, keys: &str, shown: &str) {
 
 /// The text of the history: on a busy machine it has rows at once.
 const HISTORY: &str = "Nothing has been done yet|Outcome";
-const LEFT_OVERS: &str = "has left anything behind|Nothing runs that|Left by";
+const LEFT_OVERS: &str = "has left anything|Nothing runs that|Left by";
 
 fn selected(screen: &Screen) -> String {
     let picture = screen.picture();
