@@ -16,6 +16,7 @@ use crate::act::preflight::prepared::{NewTime, PreparedStep, RowTarget};
 use crate::act::rules::Rules;
 use crate::act::undo::free_beside;
 use crate::core::history::movement::Print;
+use crate::core::model::snapshot::ledger::kept::is_secret_name;
 use crate::core::model::text::shown as shown_text;
 use crate::core::model::{Content, Edit, FileImage, Format, Refusal, Step, Untrusted};
 use crate::format::entire::end;
@@ -167,7 +168,9 @@ impl<D: Disk> Inspector<'_, D> {
         let name = path.file_name().unwrap_or_default();
         let near = self.files.entry(&above.unwrap_or(Path::new("/")).join(name))?;
         let place = self.files.place_for(&near)?;
-        Ok(PreparedStep::Create { path: path.to_path_buf(), place, new, mode: mode.unwrap_or(0o600) & 0o777 })
+        // A transcript has no permission bits.
+        let usual = if path.to_str().is_none_or(is_secret_name) { 0o600 } else { 0o644 };
+        Ok(PreparedStep::Create { path: path.to_path_buf(), place, new, mode: mode.unwrap_or(usual) & 0o777 })
     }
 
     /// Looks at a file that may get new content, if it can be read and has other bytes.

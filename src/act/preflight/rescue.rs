@@ -113,7 +113,9 @@ impl<D: Disk> Rescuer<'_, D> {
         }
         let files: Vec<RescueFile> = gone.iter().filter_map(|edit| self.version(&owner, edit)).collect();
         if files.is_empty() {
-            return Err(never("no hook has kept what is gone, and the session's file does not have it"));
+            let why = "no hook has kept what is gone, and the session's file does not have it, or it lies in no \
+                       repository: claimtop rescue with its path";
+            return Err(never(why));
         }
         Ok(files)
     }
@@ -131,6 +133,10 @@ impl<D: Disk> Rescuer<'_, D> {
             let (blob, size, mode) = (newest.blob?, newest.size, Some(newest.mode));
             (RescueFile { blob, size, mode, ..file }, newest.session)
         } else {
+            // A transcript may name any path; elsewhere a person has to name it.
+            if !tree.is_repository() {
+                return None;
+            }
             let of_its = from_transcript(work, &[path.to_path_buf()], (&Fence::default(), &self.copies()));
             let newest = of_its.ok()?.into_iter().max_by_key(|version| version.at)?;
             let (blob, size, content) = (hex(&newest.blob).into(), newest.size, newest.bytes());
@@ -232,10 +238,14 @@ impl<D: Disk> Rescuer<'_, D> {
 
     /// Reads the content of a version.
     fn content(&self, file: &RescueFile) -> Result<Vec<u8>, ActionError> {
-        let is_plain =
-            file.path.components().all(|part| matches!(part, Component::RootDir | Component::Normal(_)));
-        if !is_plain || !file.path.starts_with(file.tree.raw()) {
-            let why = format!("{} does not lie in {}", file.path.text(), file.tree);
+        // What lies in git's own folder may run: hooks, settings.
+        let is_plain = |part: Component<'_>| match part {
+            Component::Normal(name) => !name.eq_ignore_ascii_case(".git"),
+            Component::RootDir => true,
+            Component::Prefix(_) | Component::CurDir | Component::ParentDir => false,
+        };
+        if !file.path.components().all(is_plain) || !file.path.starts_with(file.tree.raw()) {
+            let why = format!("{} is not a file of the working tree {}", file.path.text(), file.tree);
             return Err(ActionError::Never(why));
         }
         let name = parse_name(file.blob.raw().as_bytes());

@@ -1,5 +1,7 @@
 //! Brings versions back by one plan: into their places, beside them, or merged.
 
+use std::path::Path;
+
 use anyhow::anyhow;
 
 use super::select::{Candidate, Selection};
@@ -8,9 +10,10 @@ use crate::cli::args::RescueArguments;
 use crate::cli::output::failure::{Exit, Failure, Outcome};
 use crate::cli::settings::Settings;
 use crate::core::model::text::hex;
-use crate::core::model::{EditState, Request, RescueFile, RescueTarget, RescueWay, Untrusted};
+use crate::core::model::{EditState, Request, RescueFile, RescueTarget, RescueWay, Snapshot, Untrusted};
 use crate::core::plan::rescue::stash_command;
 use crate::source::own::ledger::Tree;
+use crate::source::versions::found::VersionSource;
 
 impl RescueArguments {
     /// Returns where versions go.
@@ -27,7 +30,11 @@ impl RescueArguments {
 ///
 /// # Errors
 /// Nothing of what is asked for is gone, or acting is refused or fails.
-pub(super) fn bring_back(settings: &Settings, selected: &Selection, asked: &RescueArguments) -> Outcome {
+pub(super) fn bring_back(
+    settings: &Settings,
+    (snapshot, selected): (&Snapshot, &Selection),
+    asked: &RescueArguments,
+) -> Outcome {
     let way = asked.way();
     let is_wanted = |one: &&Candidate| match one.fate.state {
         EditState::Gone => true,
@@ -51,16 +58,37 @@ pub(super) fn bring_back(settings: &Settings, selected: &Selection, asked: &Resc
             ..RescueFile::new(version.path.clone().into(), Untrusted::from_path(&tree.top), whose)
         })
     };
-    let files: Vec<RescueFile> = selected.newest().filter(is_wanted).filter_map(file).collect();
+    let (inside, outside): (Vec<&Candidate>, Vec<&Candidate>) =
+        selected.newest().filter(is_wanted).partition(|one| is_expected(one, snapshot, &asked.subjects));
+    let files: Vec<RescueFile> = inside.into_iter().filter_map(file).collect();
+    let outside = outside.into_iter().map(|one| {
+        let path = Untrusted::from_path(&one.version.path);
+        format!("{path} lies outside the windows' working trees: name it to bring it back")
+    });
     let stashed = selected.newest().filter(|one| !is_wanted(one));
     let path = |one: &Candidate| Untrusted::from_path(&one.version.path);
-    let stashed: Vec<String> = stashed.filter_map(|one| stash_command(&path(one), &one.fate)).collect();
+    let stashed = stashed.filter_map(|one| stash_command(&path(one), &one.fate));
+    let left: Vec<String> = outside.chain(stashed).collect();
     if files.is_empty() {
         let error = anyhow!("nothing of this is known to be gone, so nothing is brought back");
         let elsewhere = "--beside and --to write a version elsewhere".to_owned();
-        let hints: Vec<String> = stashed.into_iter().chain([elsewhere]).collect();
+        let hints: Vec<String> = left.into_iter().chain([elsewhere]).collect();
         return Err(Failure::new(Exit::Refused, error).hint(hints.join("\n")));
     }
-    let left = Some(stashed.join("\n")).filter(|left| !left.is_empty());
+    let left = Some(left.join("\n")).filter(|left| !left.is_empty());
     act::carry(settings, &[Request::Rescue { lost: RescueTarget::Files(files), way }], &asked.consent, left)
+}
+
+/// Returns whether a version may be put in its place: a transcript alone names any path, so a file that nobody has named
+/// has to lie where windows work, and one of a session that was named at least in a repository.
+fn is_expected(one: &Candidate, snapshot: &Snapshot, subjects: &[String]) -> bool {
+    let path = one.version.path.as_path();
+    let trees = snapshot.repos.iter().flat_map(|repo| &repo.worktrees).map(|tree| tree.path.as_path());
+    let plain = snapshot.plain_folders.iter().map(|folder| Path::new(folder.raw()));
+    let is_named = |word: &String| std::path::absolute(word).is_ok_and(|named| named == path);
+    let is_in_repository = || path.parent().and_then(Tree::find).is_some_and(|tree| tree.is_repository());
+    one.version.from == VersionSource::Kept
+        || trees.chain(plain).any(|place| path.starts_with(place))
+        || subjects.iter().any(is_named)
+        || !subjects.is_empty() && is_in_repository()
 }

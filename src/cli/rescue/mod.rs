@@ -56,7 +56,7 @@ pub(crate) fn run(
     }
     let Consent { dry_run, yes, confirm, .. } = &asked.consent;
     if *dry_run || *yes || confirm.is_some() || asked.beside || asked.merge {
-        return bring::bring_back(settings, &selected, asked);
+        return bring::bring_back(settings, (&snapshot, &selected), asked);
     }
     match shape {
         Shape::Json => {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use crate::core::model::snapshot::ledger::kept::KeptVersion;
 use crate::core::model::{Edit, EditFate, Sureness, Untrusted, Work};
@@ -24,6 +24,10 @@ const MOST_TREES: usize = 1_024;
 
 /// How many versions are compared in one look: what one look may read suffices for so many of the largest files.
 const AT_ONCE: usize = 4;
+
+/// How much later than the tool that wrote a file its transcript's line may be: 2 s. A hook has kept what a formatter made
+/// of the file meanwhile.
+const LATE: SignedDuration = SignedDuration::from_secs(2);
 
 /// A version of a file that can be brought back.
 pub(crate) struct FoundVersion {
@@ -76,6 +80,12 @@ impl VersionSource {
 }
 
 impl FoundVersion {
+    /// Returns by what it is newer than others: what is not proved counts as older by [`LATE`].
+    fn newness(&self) -> Timestamp {
+        let is_proved = self.sure == Sureness::Proved;
+        if is_proved { self.at } else { self.at.checked_sub(LATE).unwrap_or(self.at) }
+    }
+
     /// Returns its content; `None` if what was kept is not there any more, or not what its name says.
     pub(crate) fn bytes(&self) -> Option<Bytes> {
         match &self.content {
@@ -187,5 +197,5 @@ pub(crate) fn sort(versions: &mut Vec<FoundVersion>) {
     versions.sort_by(|one, other| one.from.cmp(&other.from).then(other.at.cmp(&one.at)));
     let mut known: HashSet<(PathBuf, Untrusted, Name)> = HashSet::new();
     versions.retain(|one| known.insert((one.path.clone(), one.session.clone(), one.blob)));
-    versions.sort_by(|one, other| one.path.cmp(&other.path).then(other.at.cmp(&one.at)));
+    versions.sort_by(|one, other| one.path.cmp(&other.path).then(other.newness().cmp(&one.newness())));
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::windows::guard::{Window, git, repository_at};
 use crate::world::World;
@@ -32,6 +32,23 @@ impl Drop for Open {
 
 /// Writes the files of a window's agent: its entry and its transcript with one edit.
 fn tell_of(world: &World, window: &Window, file: &Path) {
+    let call = json!({ "name": "Edit", "input": { "file_path": file } });
+    tell_of_calls(world, window, &[(call, json!({ "filePath": file, "structuredPatch": [] }))]);
+}
+
+/// Writes the files of a window's agent: its entry and its transcript with new files.
+pub(crate) fn tell_of_new(world: &World, window: &Window, files: &[(&Path, &str)]) {
+    let written = |(path, text): &(&Path, &str)| {
+        let call = json!({ "name": "Write", "input": { "file_path": path, "content": text } });
+        let result = json!({ "type": "create", "filePath": path, "content": text, "structuredPatch": [],
+            "originalFile": null });
+        (call, result)
+    };
+    tell_of_calls(world, window, &files.iter().map(written).collect::<Vec<_>>());
+}
+
+/// Writes the files of a window's agent: its entry, and its transcript with these calls and their results.
+fn tell_of_calls(world: &World, window: &Window, calls: &[(Value, Value)]) {
     let pid = window.child.id();
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
     let ticks = stat.rsplit(')').next().unwrap().split_whitespace().nth(19).unwrap().to_owned();
@@ -42,15 +59,19 @@ fn tell_of(world: &World, window: &Window, file: &Path) {
     let at = jiff::Timestamp::now();
     let prompt = json!({ "type": "user", "message": { "role": "user", "content": "go on" },
         "origin": { "kind": "human" }, "timestamp": at });
-    let call = json!({ "type": "assistant", "message": { "model": "m", "content": [
-        { "type": "tool_use", "id": "t1", "name": "Edit", "input": { "file_path": file } }] }, "timestamp": at });
-    let result = json!({ "type": "user", "message": { "content": [{ "type": "tool_result", "tool_use_id": "t1" }] },
-        "toolUseResult": { "filePath": file, "structuredPatch": [] }, "timestamp": at });
+    let mut lines = prompt.to_string();
+    for (number, (call, result)) in calls.iter().enumerate() {
+        let id = format!("t{number}");
+        let mut call = call.clone();
+        (call["type"], call["id"]) = ("tool_use".into(), id.as_str().into());
+        let call =
+            json!({ "type": "assistant", "message": { "model": "m", "content": [call] }, "timestamp": at });
+        let result = json!({ "type": "user", "toolUseResult": result, "timestamp": at,
+            "message": { "content": [{ "type": "tool_result", "tool_use_id": id }] } });
+        lines.push_str(&format!("\n{call}\n{result}"));
+    }
     let folder: String = window.folder.to_str().unwrap().replace(|c: char| !c.is_ascii_alphanumeric(), "-");
-    world.write(
-        &format!("home/.claude/projects/{folder}/{ID}.jsonl"),
-        &format!("{prompt}\n{call}\n{result}\n"),
-    );
+    world.write(&format!("home/.claude/projects/{folder}/{ID}.jsonl"), &(lines + "\n"));
 }
 
 /// Asks until something is reported, for 20 s.

@@ -1,10 +1,13 @@
 //! What windows wrote and is gone is shown, written out, and brought back by a plan that can be undone.
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
 use crate::windows::guard::git;
+use crate::windows::guard::{Window, repository_at};
+use crate::windows::guard_seen::tell_of_new;
 use crate::windows::lost::{edited, repository, shell};
 use crate::world::{Answer, World};
 
@@ -264,4 +267,26 @@ fn what_is_stashed_comes_with_the_command_that_brings_it_back() {
     let words: Vec<&str> = words.collect();
     git(&repo, &words);
     assert_eq!(read(&pay), before, "{command}");
+}
+
+/// A transcript may name any path. What lies outside the windows' working trees is brought back only by its name, and
+/// what git may run never.
+#[test]
+fn a_transcript_brings_back_nothing_elsewhere_unless_it_is_named() {
+    let world = World::new();
+    let repo = repository_at(&world.path("home/shop"));
+    let window = Window::open(&world, "unguarded", &repo);
+    let files =
+        [repo.join("src/new.rs"), repo.join(".git/hooks/post-checkout"), world.path("home/notes/plan.txt")];
+    std::fs::create_dir(world.path("home/notes")).unwrap();
+    let [new, hook, elsewhere] = files.each_ref().map(|path| path.as_path());
+    tell_of_new(&world, &window, &files.each_ref().map(|path| (path.as_path(), "what the tool wrote\n")));
+    let answer = settled(&world, &[]);
+    assert_eq!(read(new), "what the tool wrote\n", "{}{}", answer.out, answer.err);
+    assert_eq!(std::fs::metadata(new).unwrap().permissions().mode() & 0o777, 0o644);
+    assert!(!hook.exists() && !elsewhere.exists(), "{}{}", answer.out, answer.err);
+    let named = settled(&world, &[hook.to_str().unwrap()]);
+    assert!(named.code == 3 && !hook.exists(), "{}{}", named.out, named.err);
+    let named = settled(&world, &[elsewhere.to_str().unwrap()]);
+    assert_eq!(read(elsewhere), "what the tool wrote\n", "{}{}", named.out, named.err);
 }
