@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use claimtop::core::model::{
     Beginning, BoundSession, CommitState, EditFate, EditState, Format, Medium, NotedWait, Notes, ProcessId,
-    SessionFile, Tie, Untrusted, Warning, Work,
+    SessionFile, Tie, UndoneBy, Untrusted, Warning, Work,
 };
 use claimtop::testing::format::{doing, noted_wait};
 
@@ -23,7 +23,13 @@ impl WorldFile {
             edit.also = by.map(|id| id.as_str().into()).collect();
             if let Some(since) = spec.gone.get(edit.path.raw()) {
                 let (committed, state) = (CommitState::No, EditState::Gone);
-                edit.fate = EditFate { committed, state, since: Some(self.at(since)), ..EditFate::default() };
+                let at = self.at(since);
+                let undone_by = spec.undone_by.get(edit.path.raw()).map(|[session, line]| UndoneBy {
+                    session: session.as_str().into(),
+                    line: line.as_str().into(),
+                    at,
+                });
+                edit.fate = EditFate { committed, state, since: Some(at), undone_by, ..EditFate::default() };
                 continue;
             }
             edit.fate.committed = match (is_in(&spec.committed), is_in(&spec.uncommitted)) {

@@ -457,6 +457,9 @@ pub(super) struct WorkSpec {
     /// Those whose bytes are nowhere any more, each with when its file was changed.
     #[serde(default)]
     pub(super) gone: BTreeMap<String, String>,
+    /// By which session's line a hook has found them undone, and that line.
+    #[serde(default)]
+    pub(super) undone_by: BTreeMap<String, [String; 2]>,
     /// The guard's reports to it.
     #[serde(default)]
     pub(super) warned: Vec<WarningSpec>,

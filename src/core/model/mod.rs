@@ -74,7 +74,7 @@ pub use self::snapshot::work::git_command::{GitCaller, GitCommand, GitReach};
 pub use self::snapshot::work::item::{Stage, WorkItem};
 pub use self::snapshot::work::{
     Call, CommitState, ContextFill, Doing, Edit, EditFate, EditState, Prompt, ShellCommand, SubAgent,
-    TakenPort, Target, Turn, TurnState, UnreadWork, Warning, WarningSort, WhyUnread, Work,
+    TakenPort, Target, Turn, TurnState, UndoneBy, UnreadWork, Warning, WarningSort, WhyUnread, Work,
 };
 pub use self::snapshot::{
     BrokenFile, Database, DatabaseFile, MadeTree, NamedSession, NamedSessions, Repo, RepoSort, SeenAgent,

@@ -7,9 +7,10 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::core::model::snapshot::ledger::{Encounter, HeldUp, LedgerLine, folder_name, is_seen};
+use crate::core::model::snapshot::ledger::{Encounter, HeldUp, LedgerLine, Loss, folder_name, is_seen};
 use crate::core::model::{
-    CommitState, Edit, EditFate, FileMeta, Snapshot, SourceHealth, Untrusted, Warning, WarningSort, Work,
+    CommitState, Edit, EditFate, FileMeta, Snapshot, SourceHealth, UndoneBy, Untrusted, Warning, WarningSort,
+    Work,
 };
 use crate::format::Reading;
 use crate::source::interface::{Hints, Scope, Source};
@@ -51,6 +52,8 @@ struct SessionLines {
     edits: Edits,
     stories: Stories,
     warnings: BTreeSet<Warning>,
+    /// The edits of others that lines of this one have undone: whose, the file, when it was edited, and how.
+    losses: Vec<(Untrusted, Untrusted, Timestamp, UndoneBy)>,
 }
 
 impl Source for Reader {
@@ -74,7 +77,7 @@ impl Source for Reader {
                 let file = path.join(&entry.name);
                 let read = match before.get(&file) {
                     Some((then, lines)) if *then == meta => Arc::clone(lines),
-                    _ => Arc::new(SessionLines::read(&file)),
+                    _ => Arc::new(SessionLines::read(&file, session)),
                 };
                 lines.entry(session.clone()).or_default().add(&read);
                 self.known.insert(file, (meta, read));
@@ -113,6 +116,10 @@ impl Source for Reader {
             work.warnings = newest.rev().cloned().collect();
         }
         self.kept = asked.map(|asked| asked.marker.into_kept()).unwrap_or_default();
+        let losses: Vec<_> = lines.values().flat_map(|lines| &lines.losses).collect();
+        for work in snapshot.work.iter_mut().filter(|_| !losses.is_empty()) {
+            add_doers(work, &losses);
+        }
     }
 
     fn health(&self, _now: Timestamp) -> Vec<SourceHealth> {
@@ -130,6 +137,28 @@ fn tops(snapshot: &Snapshot) -> impl Iterator<Item = PathBuf> {
     trees.chain(snapshot.plain_folders.iter().map(|folder| Path::new(folder.raw()).to_path_buf()))
 }
 
+/// Adds to the edits of a session that are gone which line of another one has undone them, by the hooks around it.
+fn add_doers(work: &mut Arc<Work>, losses: &[&(Untrusted, Untrusted, Timestamp, UndoneBy)]) {
+    let doer = |edit: &Edit| {
+        let is_its = |(of, path, edited, _): &&&(Untrusted, Untrusted, Timestamp, UndoneBy)| {
+            let is_older = edit.at.is_some_and(|at| at.duration_since(*edited) > JUST_AFTER);
+            *of == work.session && *path == edit.path && !is_older
+        };
+        losses.iter().filter(is_its).map(|(.., by)| by).max_by_key(|by| by.at).cloned()
+    };
+    let edits = work.doing.edits.iter().enumerate().filter(|(_, edit)| edit.is_gone());
+    let found: Vec<(usize, UndoneBy)> = edits.filter_map(|(at, edit)| Some((at, doer(edit)?))).collect();
+    if found.is_empty() {
+        return;
+    }
+    let edits = &mut Arc::make_mut(work).doing.edits;
+    for (at, by) in found {
+        if let Some(edit) = edits.get_mut(at) {
+            edit.fate.undone_by = Some(by);
+        }
+    }
+}
+
 /// Returns the session whose ledger this is: its name begins the name of the file.
 fn session_in<'a>(name: &OsStr, sessions: &'a BTreeSet<Untrusted>) -> Option<&'a Untrusted> {
     let name = name.to_str()?;
@@ -138,7 +167,7 @@ fn session_in<'a>(name: &OsStr, sessions: &'a BTreeSet<Untrusted>) -> Option<&'a
 }
 
 impl SessionLines {
-    fn read(path: &Path) -> Self {
+    fn read(path: &Path, session: &Untrusted) -> Self {
         let mut said = Self::default();
         let Parts { edits, stories, lines } = parts_of(path);
         (said.edits, said.stories) = (edits, stories);
@@ -151,6 +180,11 @@ impl SessionLines {
                 said.warn(at, others, Some(&path), WarningSort::Noted);
             } else if let LedgerLine::HeldUp(HeldUp { others, at, .. }) = line {
                 said.warn(at, others, None, WarningSort::HeldUp);
+            } else if let LedgerLine::Lost(loss) = line {
+                let Loss { path, at, of, edited, line: Some(line), moved_to: None, .. } = *loss else {
+                    continue;
+                };
+                said.losses.push((of, path, edited, UndoneBy { session: session.clone(), line, at }));
             } else if let LedgerLine::Overrode(HeldUp { others, at, .. }) = line {
                 said.warn(at, others, None, WarningSort::WentOn);
             }
@@ -168,6 +202,7 @@ impl SessionLines {
             self.edits.entry(path.clone()).or_default().extend(edits);
         }
         self.warnings.extend(other.warnings.iter().cloned());
+        self.losses.extend(other.losses.iter().cloned());
     }
 
     fn is_empty(&self) -> bool {

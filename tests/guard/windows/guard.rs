@@ -14,7 +14,7 @@ use crate::world::World;
 pub(crate) struct Window {
     pub(crate) child: Child,
     said: BufReader<ChildStdout>,
-    session: String,
+    pub(crate) session: String,
     pub(crate) folder: PathBuf,
     calls: u32,
 }

@@ -7,6 +7,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use serde_json::{Value, json};
 
 use crate::windows::guard::{Window, git, repository_at};
+use crate::windows::lost::shell;
 use crate::world::World;
 
 const ID: &str = "68e42426-d304-4174-9fca-9ed786d1582e";
@@ -53,7 +54,7 @@ fn tell_of_calls(world: &World, window: &Window, calls: &[(Value, Value)]) {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
     let ticks = stat.rsplit(')').next().unwrap().split_whitespace().nth(19).unwrap().to_owned();
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis();
-    let entry = json!({ "pid": pid, "sessionId": ID, "cwd": window.folder, "startedAt": now, "procStart": ticks,
+    let entry = json!({ "pid": pid, "sessionId": window.session, "cwd": window.folder, "startedAt": now, "procStart": ticks,
         "version": "2.1.330", "kind": "interactive", "updatedAt": now, "statusUpdatedAt": now, "status": "busy" });
     world.write(&format!("home/.claude/sessions/{pid}.json"), &entry.to_string());
     let at = jiff::Timestamp::now();
@@ -71,7 +72,7 @@ fn tell_of_calls(world: &World, window: &Window, calls: &[(Value, Value)]) {
         lines.push_str(&format!("\n{call}\n{result}"));
     }
     let folder: String = window.folder.to_str().unwrap().replace(|c: char| !c.is_ascii_alphanumeric(), "-");
-    world.write(&format!("home/.claude/projects/{folder}/{ID}.jsonl"), &(lines + "\n"));
+    world.write(&format!("home/.claude/projects/{folder}/{}.jsonl", window.session), &(lines + "\n"));
 }
 
 /// Asks until something is reported, for 20 s.
@@ -151,4 +152,32 @@ fn a_work_items_tree_is_kept_for_whoever_claimed_it() {
     std::fs::remove_file(lock).unwrap();
     asked(false);
     drop(claimtop);
+}
+
+/// A line that reaches into another working tree than its window's: the hook around it knows.
+#[test]
+fn the_finding_names_the_window_whose_hook_has_found_it() {
+    let world = World::new();
+    let [shop, till] = ["shop", "till"].map(|name| repository_at(&world.path(&format!("home/{name}"))));
+    let mut pay = Window::open(&world, ID, &shop);
+    let mut cart = Window::open(&world, "78e42426-d304-4174-9fca-9ed786d1582e", &till);
+    let new = shop.join("src/new.rs");
+    assert_eq!(pay.write(&world, &new, "alpha bravo charlie\n"), None);
+    tell_of_new(&world, &pay, &[(&new, "alpha bravo charlie\n")]);
+    tell_of_new(&world, &cart, &[]);
+    let session = cart.session.clone();
+    let note = shell(&world, &mut cart, &till, (&session, "rm ../shop/src/new.rs"));
+    assert!(note.contains("src/new.rs"), "{note}");
+    let found = loop {
+        let report: Value = serde_json::from_str(&world.run(&["ls", "--json"]).out).unwrap();
+        let findings = report["findings"].as_array().unwrap().clone();
+        if let Some(found) = findings.into_iter().find(|one| one["code"] == "lost-edits") {
+            break found;
+        }
+    };
+    let message = found["message"].as_str().unwrap();
+    assert!(
+        message.ends_with(&format!("(PID {}) ran `rm ../shop/src/new.rs` then", cart.child.id())),
+        "{message}"
+    );
 }

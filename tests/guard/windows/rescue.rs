@@ -275,7 +275,7 @@ fn what_is_stashed_comes_with_the_command_that_brings_it_back() {
 fn a_transcript_brings_back_nothing_elsewhere_unless_it_is_named() {
     let world = World::new();
     let repo = repository_at(&world.path("home/shop"));
-    let window = Window::open(&world, "unguarded", &repo);
+    let window = Window::open(&world, "68e42426-d304-4174-9fca-9ed786d1582e", &repo);
     let files =
         [repo.join("src/new.rs"), repo.join(".git/hooks/post-checkout"), world.path("home/notes/plan.txt")];
     std::fs::create_dir(world.path("home/notes")).unwrap();

@@ -30,6 +30,10 @@ pub(crate) fn lost(scene: &Scene<'_>) -> Option<Story> {
                 let told = format!("{} ran `{}`", window_name(by), command.line);
                 chain.saw(Some(command.at), told, evidence);
             }
+            Doer::Hook(by, undone) => {
+                let told = format!("{} ran `{}`", window_name(by), undone.line);
+                chain.saw(Some(undone.at), told, evidence);
+            }
             Doer::Git(seen) => chain.saw(Some(seen.command.at), seen.sentence(), evidence),
             Doer::NotKnown => {}
         }

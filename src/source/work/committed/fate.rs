@@ -211,7 +211,7 @@ impl<'a> Heads<'a> {
             },
         };
         let stash = stash.map(|stash| hex(&stash).into());
-        let fate = EditFate { committed, state, is_clean, since: None, stash };
+        let fate = EditFate { committed, state, is_clean, stash, ..EditFate::default() };
         Some(fate.since(path, meta.as_ref()))
     }
 

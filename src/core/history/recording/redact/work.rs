@@ -61,7 +61,8 @@ impl Redactor {
         commands.iter_mut().for_each(|command| self.untrusted(&mut command.line));
         for Edit { path, at: _, by, also, fate, from } in edits {
             self.untrusted(path);
-            fate.stash.iter_mut().for_each(|stash| self.untrusted(stash));
+            let undone = fate.undone_by.iter_mut().flat_map(|by| [&mut by.session, &mut by.line]);
+            fate.stash.iter_mut().chain(undone).for_each(|text| self.untrusted(text));
             by.iter_mut().chain(also).chain(from).for_each(|by| self.untrusted(by));
         }
         for SubAgent { id, task, call, since: _ } in agents {

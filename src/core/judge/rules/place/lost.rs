@@ -10,7 +10,8 @@ use crate::core::judge::rules::found::Findings;
 use crate::core::judge::rules::place::seen_git::{GitDoer, SeenGit, seen_git};
 use crate::core::model::report::is_in_progress;
 use crate::core::model::{
-    Code, Edit, Evidence, Finding, Key, LostWork, Remedy, Sentence, ShellCommand, Untrusted, WindowView, Work,
+    Code, Edit, Evidence, Finding, Key, LostWork, Remedy, Sentence, ShellCommand, UndoneBy, Untrusted,
+    WindowView, Work,
 };
 
 /// The most files of one finding that are evidence.
@@ -77,6 +78,8 @@ impl<'a> Loss<'a> {
 pub(crate) enum Doer<'a> {
     /// A command of another window, as far as times show.
     Command(&'a WindowView, &'a ShellCommand),
+    /// A line of another window, as the hook around it has found.
+    Hook(&'a WindowView, &'a UndoneBy),
     /// A command of git's own, for certain.
     Git(SeenGit<'a>),
     /// A person, a script, or a command that no session file has.
@@ -87,7 +90,7 @@ impl<'a> Doer<'a> {
     /// Returns the window that did it.
     pub(crate) fn window(&self) -> Option<&'a WindowView> {
         match self {
-            Self::Command(window, _) => Some(window),
+            Self::Command(window, _) | Self::Hook(window, _) => Some(window),
             Self::Git(seen) => seen.window(),
             Self::NotKnown => None,
         }
@@ -97,6 +100,7 @@ impl<'a> Doer<'a> {
     fn is_same(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Git(one), Self::Git(other)) => one.command.sid == other.command.sid,
+            (Self::Hook(_, one), Self::Hook(_, other)) => one.line == other.line,
             (Self::Command(..), Self::Command(..)) | (Self::NotKnown, Self::NotKnown) => true,
             (_, _) => false,
         }
@@ -106,6 +110,10 @@ impl<'a> Doer<'a> {
     pub(crate) fn evidence(&self) -> Option<Evidence> {
         match self {
             Self::Command(window, command) => command_evidence((window, command)),
+            Self::Hook(window, by) => {
+                let value = format!("the hook around `{}` of {} found it gone", by.line, window_name(window));
+                Some(Evidence::new("hook", value, "the guard's ledger").dated(Some(by.at)))
+            }
             Self::Git(seen) => Some(seen.evidence()),
             Self::NotKnown => None,
         }
@@ -154,13 +162,26 @@ pub(crate) fn losses<'a>(facts: &'a Facts<'a>) -> Vec<Loss<'a>> {
 }
 
 /// Returns what has changed a file of a window at a moment; `None` if that was the window itself.
-fn culprit<'a>(owner: &Owner<'a>, edit: &Edit, since: Timestamp, facts: &'a Facts<'a>) -> Option<Doer<'a>> {
+fn culprit<'a>(
+    owner: &Owner<'a>,
+    edit: &'a Edit,
+    since: Timestamp,
+    facts: &'a Facts<'a>,
+) -> Option<Doer<'a>> {
     let file = Path::new(edit.path.raw());
     let tree = facts.world.worktree_of(file).map(|(_, tree)| tree.path.as_path());
     let seen = tree.and_then(|tree| seen_git((tree, file), since, facts));
+    let by_hook = edit.fate.undone_by.as_ref().and_then(|by| {
+        let runs = |window: &&WindowView| window.session_id.as_ref() == Some(&by.session);
+        Some((facts.windows.iter().find(runs)?, by))
+    });
     match seen {
         Some(SeenGit { by: GitDoer::Window(window), .. }) if window.key == *owner.key => None,
-        // Times may tell more than git's own word.
+        // Hooks and times may tell more than git's own word.
+        Some(SeenGit { by: GitDoer::NotSeen, .. }) | None if by_hook.is_some() => {
+            let (window, by) = by_hook.filter(|(window, _)| window.key != *owner.key)?;
+            Some(Doer::Hook(window, by))
+        }
         Some(SeenGit { by: GitDoer::NotSeen, .. }) | None => {
             let by = by_times(owner, tree, since, facts)?;
             Some(if let (Doer::NotKnown, Some(seen)) = (by, seen) { Doer::Git(seen) } else { by })
@@ -236,6 +257,7 @@ pub(crate) fn what(loss: &Loss<'_>, facts: &Facts<'_>) -> String {
 pub(crate) fn who(loss: &Loss<'_>) -> String {
     let told = |by: &Doer<'_>| match by {
         Doer::Command(by, command) => format!("{} ran `{}` then", window_name(by), command.line),
+        Doer::Hook(window, by) => format!("{} ran `{}` then", window_name(window), by.line),
         Doer::Git(seen) => seen.sentence(),
         Doer::NotKnown => "a person or a script changed the files, or a command that is not known".to_owned(),
     };

@@ -349,6 +349,20 @@ pub struct EditFate {
     /// The commit of the stash entry that has them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stash: Option<Untrusted>,
+    /// Which session's shell line has removed them, by the hook around that line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub undone_by: Option<UndoneBy>,
+}
+
+/// A shell line that has removed what an edit left.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct UndoneBy {
+    /// The session that ran it.
+    pub session: Untrusted,
+    /// The line, cut and without what looks like a secret.
+    pub line: Untrusted,
+    /// When its hook found that.
+    pub at: Timestamp,
 }
 
 /// Whether a commit has the bytes that an edit left.
