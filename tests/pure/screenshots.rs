@@ -11,8 +11,8 @@ use claimtop::core::model::{MachineState, MachineView, Report, Snapshot};
 use claimtop::testing::app::{Effect, Msg, Options, Press, Size, State, update};
 use claimtop::testing::config::{Glyphs, Theme};
 use claimtop::testing::core::{
-    Decoder, Encoder, ErrorKind, FarMachine, Hello, Identity, Obstacle, Offer, Request, merged_machines,
-    plan_for,
+    Action, Decoder, Encoder, ErrorKind, FarMachine, Hello, Identity, Obstacle, Offer, Request, RescueTarget,
+    merged_machines, plan_for,
 };
 use claimtop::testing::ui::{Colors, DARK, Ground, LIGHT, Look, Palette, render, to_svg};
 use jiff::SignedDuration;
@@ -32,8 +32,15 @@ struct Shot {
 /// The picture of `demo --machines 3`; all others are of `demo`.
 const MACHINES: &str = "machines";
 
-const SHOTS: [Shot; 10] = [
+const SHOTS: [Shot; 11] = [
     Shot { name: "now", title: "What needs you now", size: (140, 34), keys: "jj", theme: Theme::Dark },
+    Shot {
+        name: "rescue",
+        title: "Whose edits are gone, and why",
+        size: (120, 28),
+        keys: "j\n",
+        theme: Theme::Dark,
+    },
     Shot { name: MACHINES, title: "Three other machines", size: (140, 34), keys: "j", theme: Theme::Dark },
     Shot { name: "small", title: "On 80 columns", size: (80, 24), keys: "", theme: Theme::Dark },
     Shot { name: "why", title: "Why a claim is contested", size: (110, 30), keys: "4\n", theme: Theme::Dark },
@@ -147,6 +154,9 @@ fn heard(name: &str, snapshot: &Snapshot) -> FarMachine {
 fn offer(state: &State, request: &Request) -> Offer {
     let plan = match (request, state.report()) {
         (Request::Act { key, action }, Some(report)) => Ok((plan_for(report, key, *action), None)),
+        (Request::Rescue { lost: RescueTarget::By(key), .. }, Some(report)) => {
+            Ok((plan_for(report, key, Action::Rescue), None))
+        }
         (
             Request::Act { .. }
             | Request::Several { .. }
