@@ -1,6 +1,7 @@
 //! A query of one window: what it is notified of, held up for or refused.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
@@ -40,12 +41,22 @@ pub(crate) struct Query<'a> {
     pub(crate) exempt: Exempt,
     /// How many versions of files could not be kept.
     pub(crate) keep_failed: Cell<u32>,
+    /// Of which sessions' ledgers it is known whether they are the asking window's: that reads the process table.
+    pub(super) kin: RefCell<HashMap<Untrusted, bool>>,
 }
 
 impl<'a> Query<'a> {
     pub(crate) fn new(scope: &'a Scope, question: &'a Question, machine: Machine) -> Self {
         let exempt = Exempt { names: scope.guard.exempt.clone() };
-        Self { scope, question, now: machine.now, machine, exempt, keep_failed: Cell::new(0) }
+        Self {
+            scope,
+            question,
+            now: machine.now,
+            machine,
+            exempt,
+            keep_failed: Cell::new(0),
+            kin: RefCell::default(),
+        }
     }
 
     pub(crate) fn levels(&self, tree: &Tree) -> Levels {

@@ -16,6 +16,7 @@ use crate::cli::output::print;
 use crate::core::model::Untrusted;
 use crate::core::model::text::diff::unified;
 use crate::core::model::text::shown;
+use crate::present::text::count;
 use crate::source::own::content::FileContent;
 use crate::source::versions::found::FoundVersion;
 
@@ -37,6 +38,9 @@ fn missing(version: &FoundVersion) -> Failure {
 }
 
 /// Writes the newest version of each file below a folder; no file is overwritten, and no link followed.
+///
+/// # Errors
+/// The folder cannot be made. Of a file that cannot be written the others are written all the same.
 pub(super) fn write_below(folder: &Path, selected: &Selection) -> Outcome {
     match mkdirat(CWD, folder, Mode::RWXU) {
         Ok(()) | Err(Errno::EXIST) => {}
@@ -44,18 +48,34 @@ pub(super) fn write_below(folder: &Path, selected: &Selection) -> Outcome {
     }
     let flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::CLOEXEC;
     let opened = openat(CWD, folder, flags, Mode::empty()).map_err(|errno| failed(folder, errno))?;
-    let mut lines = String::new();
+    let (mut lines, mut failures) = (String::new(), Vec::new());
     for one in selected.newest() {
-        let version = &one.version;
-        let bytes = version.bytes().ok_or_else(|| missing(version))?;
-        let inside: PathBuf =
-            version.path.components().filter(|part| matches!(part, Component::Normal(_))).collect();
-        let to = folder.join(&inside);
-        write_new(&opened, &inside, version.mode, &bytes).map_err(|errno| failed(&to, errno))?;
-        let _ = writeln!(lines, "{}", Untrusted::from_path(&to));
+        match write_version(folder, &opened, &one.version) {
+            Ok(to) => {
+                let _ = writeln!(lines, "{}", Untrusted::from_path(&to));
+            }
+            Err(failure) => failures.push(failure),
+        }
     }
     print(&lines)?;
-    Ok(Exit::Fine)
+    let more = failures.len().saturating_sub(1);
+    match failures.into_iter().next() {
+        Some(first) if more > 0 => {
+            Err(first.hint(format!("{} not written either", count(more, "more file"))))
+        }
+        Some(first) => Err(first),
+        None => Ok(Exit::Fine),
+    }
+}
+
+/// Writes one version below an open folder; returns where.
+fn write_version(folder: &Path, opened: &OwnedFd, version: &FoundVersion) -> Result<PathBuf, Failure> {
+    let bytes = version.bytes().ok_or_else(|| missing(version))?;
+    let inside: PathBuf =
+        version.path.components().filter(|part| matches!(part, Component::Normal(_))).collect();
+    let to = folder.join(&inside);
+    write_new(opened, &inside, version.mode, &bytes).map_err(|errno| failed(&to, errno))?;
+    Ok(to)
 }
 
 /// Writes a new file below an open folder, with the permission bits of its owner at most.

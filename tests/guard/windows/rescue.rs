@@ -68,6 +68,13 @@ fn what_is_gone_is_brought_back_and_undone() {
     assert_eq!(gone.len(), 2);
     let printed = world.run(&["rescue", "--print", pay.to_str().unwrap()]);
     assert_eq!((printed.code, printed.out.as_str()), (0, before.as_str()));
+    // One that cannot be written holds up no other.
+    let out = world.path("rescued");
+    let [first, second] = [&pay, &new].map(|path| out.join(path.strip_prefix("/").unwrap()));
+    std::fs::create_dir_all(first.parent().unwrap()).unwrap();
+    std::fs::write(&first, "mine\n").unwrap();
+    let answer = world.run(&["rescue", "pay", "--to", out.to_str().unwrap()]);
+    assert_eq!((answer.code, read(&first), read(&second)), (3, "mine\n".to_owned(), created.clone()));
     let (reset, diff) = (read(&pay), world.run(&["rescue", "--diff", pay.to_str().unwrap()]).out);
     assert!(diff.contains("+alpha invoices bravo charlie"), "{diff}");
     let answer = settled(&world, &[]);
