@@ -183,12 +183,12 @@ impl Query<'_> {
     }
 
     /// Returns whether a ledger belongs to the asking window.
-    fn is_own(&self, holder: &LedgerHolder) -> bool {
+    pub(super) fn is_own(&self, holder: &LedgerHolder) -> bool {
         if holder.session == self.question.session {
             return true;
         }
         let is_kin = || is_kin(holder, &self.own(), &self.machine.here.processes);
-        *self.kin.borrow_mut().entry(holder.session.clone()).or_insert_with(is_kin)
+        *self.kin.borrow_mut().entry((holder.session.clone(), holder.process)).or_insert_with(is_kin)
     }
 
     /// Puts losses together by the window in whose name they stand.

@@ -12,6 +12,7 @@ pub(crate) mod machine;
 pub(crate) mod outcome;
 pub(crate) mod query;
 pub(crate) mod scope;
+mod stash;
 
 use std::path::Path;
 
@@ -23,6 +24,7 @@ use self::machine::Machine;
 use self::outcome::{GuardOutcome, GuardResponse, HookAnswer};
 use self::query::Query;
 use self::scope::Scope;
+use crate::core::guard::git::stash::{StashCall, stash_calls};
 use crate::core::guard::git::{GitCall, git_calls};
 use crate::core::guard::shell::Place;
 use crate::format::hook::guard::{Asker, Moment, Touch, note, question};
@@ -51,7 +53,8 @@ pub(crate) fn respond(
     }
     let calls = line.map_or_else(Vec::new, |line| calls_of(line, &question.cwd, scope));
     let around = line.map_or_else(Vec::new, |line| trees_around(scope, &question, line, now));
-    if line.is_some() && calls.is_empty() && around.is_empty() {
+    let stash = line.map_or_else(Vec::new, |line| stash_of(line, &question.cwd, scope));
+    if line.is_some() && calls.is_empty() && around.is_empty() && stash.is_empty() {
         return Ok(HookAnswer::OUT_OF_SCOPE);
     }
     let query = Query::new(scope, &question, machine()?);
@@ -74,11 +77,13 @@ pub(crate) fn respond(
         }
         Moment::Before(Touch::Line(_)) => {
             query.keep_others(&around)?;
-            query.before_git(asker, &calls)
+            query.before_line(asker, &calls, &stash)
         }
         Moment::After(Touch::Line(line)) => {
             // What is written down as over is not looked at any more.
             gone = query.after_line(line, &around)?;
+            let taken = query.after_stash(&stash)?;
+            gone = gone.into_iter().chain(taken).reduce(|one, other| format!("{one}\n{other}"));
             query.after_git(&calls)
         }
     }?;
@@ -86,6 +91,26 @@ pub(crate) fn respond(
 }
 
 impl Query<'_> {
+    /// Holds up, once, what takes others' entries of the stash, or reaches into their uncommitted edits.
+    fn before_line(
+        &self,
+        asker: Asker,
+        calls: &[GitCall],
+        stash: &[StashCall],
+    ) -> anyhow::Result<GuardResponse> {
+        let stashes = self.stashes(stash);
+        let taking = self.before_stash(asker, &stashes)?;
+        if taking.1.is_some() {
+            return Ok(taking);
+        }
+        let reaching = self.before_git(asker, calls)?;
+        if reaching.1.is_none() {
+            self.begin_stash(&stashes)?;
+        }
+        // What went through when it was asked again is counted.
+        Ok(if taking.0 == GuardOutcome::Overridden && reaching.1.is_none() { taking } else { reaching })
+    }
+
     /// Gives the model what is gone, and what else there is to say, in its agent's form.
     fn answer(&self, asker: Asker, gone: Option<String>, (outcome, text): GuardResponse) -> HookAnswer {
         let printed = |text: Option<String>| match &self.question.moment {
@@ -104,11 +129,17 @@ impl Query<'_> {
     }
 }
 
+/// Returns what the calls of git in a line do to the stash.
+fn stash_of(line: &str, folder: &str, scope: &Scope) -> Vec<StashCall> {
+    stash_calls(line, &Place { folder, home: scope.home.to_str(), top_of: &top_of })
+}
+
+fn top_of(folder: &str) -> Option<String> {
+    let tree = Tree::find(Path::new(folder)).filter(Tree::is_repository)?;
+    tree.text().map(str::to_owned)
+}
+
 /// Returns the calls of git in a line that reach into what others have not committed.
 fn calls_of(line: &str, folder: &str, scope: &Scope) -> Vec<GitCall> {
-    let top_of = |folder: &str| {
-        let tree = Tree::find(Path::new(folder)).filter(Tree::is_repository)?;
-        tree.text().map(str::to_owned)
-    };
     git_calls(line, &Place { folder, home: scope.home.to_str(), top_of: &top_of })
 }

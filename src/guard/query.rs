@@ -13,8 +13,8 @@ use crate::act::state::ledger;
 use crate::config::guard::{HoldPolicy, HoldUps, Levels};
 use crate::core::guard::decide::{self, Exempt, Life, Other};
 use crate::core::guard::git::reach::Takes;
-use crate::core::model::Untrusted;
 use crate::core::model::snapshot::ledger::{Brief, FileMoment, Harm, HeldUp, LedgerHolder, LedgerLine};
+use crate::core::model::{ProcessId, Untrusted};
 use crate::format::agent::claude_code::called;
 use crate::format::hook::answers::{Calls, is_same_answer};
 use crate::format::hook::guard::{Asker, Moment, Question, Touch, question_to_person, refusal};
@@ -42,7 +42,7 @@ pub(crate) struct Query<'a> {
     /// How many versions of files could not be kept.
     pub(crate) keep_failed: Cell<u32>,
     /// Of which sessions' ledgers it is known whether they are the asking window's: that reads the process table.
-    pub(super) kin: RefCell<HashMap<Untrusted, bool>>,
+    pub(super) kin: RefCell<HashMap<(Untrusted, Option<ProcessId>), bool>>,
 }
 
 impl<'a> Query<'a> {
@@ -81,10 +81,14 @@ impl<'a> Query<'a> {
     }
 
     pub(crate) fn note_down(&self, tree: &Tree, lines: &[LedgerLine]) -> anyhow::Result<()> {
+        self.note_down_of(tree.text().context("the working tree's name is not UTF-8")?, lines)
+    }
+
+    /// Adds lines to the window's ledger of a working tree, or of the folder that all of a repository share.
+    pub(super) fn note_down_of(&self, top: &str, lines: &[LedgerLine]) -> anyhow::Result<()> {
         let Machine { process, agent, above, here, .. } = &self.machine;
         let process = process.map(|id| (id, here.processes.pidfd_inode(id)));
         let Here { host, boot_id, pid_namespace, .. } = here;
-        let top = tree.text().context("the working tree's name is not UTF-8")?;
         let mut holder = LedgerHolder::new(
             (self.question.session.clone(), agent.clone()),
             (top.into(), self.question.cwd.as_str().into()),

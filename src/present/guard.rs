@@ -1,5 +1,7 @@
 //! What a guard says to a model: short, and of others' words only what cannot read as an instruction.
 
+pub(crate) mod stash;
+
 use jiff::Timestamp;
 
 use crate::core::guard::decide::{Holding, Life, Other};

@@ -7,3 +7,4 @@ pub(crate) mod git;
 pub(crate) mod loss;
 pub(crate) mod seen;
 pub(crate) mod shell;
+pub(crate) mod stash;

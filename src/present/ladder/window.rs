@@ -1,9 +1,12 @@
 //! Everything about a window.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use jiff::Timestamp;
+
 use crate::core::judge::rules::facts::listed;
+use crate::core::model::Untrusted;
 use crate::core::model::report::death::Death;
 use crate::core::model::report::left_over::{Certainty, LeftOver, Member};
 use crate::core::model::report::need::NeedKind;
@@ -180,6 +183,13 @@ fn files(page: &mut Page, index: &Index, (window, work): (&WindowView, &Work)) {
     if more > 0 {
         page.field("Edited", &format!("and {more} more"), Tone::Dim);
     }
+    for (stash, (files, since)) in stashed(&edits).into_iter().take(MOST_FILES) {
+        let since =
+            since.map(|at| format!(", {} ago", age::label_between(page.now(), at))).unwrap_or_default();
+        let short: String = stash.raw().chars().take(10).collect();
+        let what = format!("{}{since}: git stash apply {}", count(files, "file"), safe(&short));
+        page.field("Stashed", &what, Tone::Warning);
+    }
     for edit in edits.iter().filter(|edit| edit.is_open()).take(MOST_FILES) {
         page.field("Sub-agents", &several(edit, folder), Tone::Notice);
     }
@@ -189,6 +199,18 @@ fn files(page: &mut Page, index: &Index, (window, work): (&WindowView, &Work)) {
     if let Some(since) = work.doing.edits_since {
         page.moment("Edits since", Some(since));
     }
+}
+
+/// Returns the stash entries that have edits, each with how many of the files and since when.
+fn stashed<'a>(edits: &[&'a Edit]) -> BTreeMap<&'a Untrusted, (usize, Option<Timestamp>)> {
+    let mut found: BTreeMap<&Untrusted, (usize, Option<Timestamp>)> = BTreeMap::new();
+    for edit in edits.iter().filter(|edit| edit.fate.state == EditState::Stashed) {
+        let Some(stash) = &edit.fate.stash else { continue };
+        let (files, since) = found.entry(stash).or_default();
+        *files += 1;
+        *since = (*since).max(edit.fate.since);
+    }
+    found
 }
 
 /// Says what became of an edit, if that is known.

@@ -432,7 +432,10 @@ fn held_up(world: &World, shop: &Path, line: &str) -> BTreeSet<String> {
     let trees = world.path("home/.local/state/claimtop/guard/trees");
     let mut ledgers =
         std::fs::read_dir(trees).unwrap().map(|tree| tree.unwrap().path().join("asker.0.jsonl"));
-    let ledger = ledgers.find(|ledger| ledger.exists()).unwrap();
+    // What it does to the stash stands in another one.
+    let has =
+        |ledger: &PathBuf| std::fs::read_to_string(ledger).is_ok_and(|text| text.contains("\"held-up\""));
+    let ledger = ledgers.find(has).unwrap();
     let text = std::fs::read_to_string(&ledger).unwrap();
     // The next line is the first that this session asks about.
     std::fs::remove_file(ledger).unwrap();

@@ -95,11 +95,22 @@ impl Window {
         self.line_of(world, line, &format!("toolu_{}_{}", self.session, self.calls))
     }
 
-    fn line_of(&mut self, world: &World, line: &str, call: &str) -> Option<String> {
+    /// Returns what its model is told after the shell line that it has asked about last.
+    pub(crate) fn after_line(&mut self, world: &World, line: &str) -> Option<String> {
+        let call = self.call_of(world, line, &format!("toolu_{}_{}", self.session, self.calls));
+        let said = self.hook(world, "PostToolUse", call)?;
+        Some(said["hookSpecificOutput"]["additionalContext"].as_str().unwrap().to_owned())
+    }
+
+    fn call_of(&self, world: &World, line: &str, call: &str) -> Value {
         let transcript = world.path(&format!("{}.jsonl", self.session));
-        let call = json!({
+        json!({
             "tool_name": "Bash", "tool_input": {"command": line}, "tool_use_id": call, "transcript_path": transcript
-        });
+        })
+    }
+
+    fn line_of(&mut self, world: &World, line: &str, call: &str) -> Option<String> {
+        let call = self.call_of(world, line, call);
         let said = self.hook(world, "PreToolUse", call)?;
         let specific = &said["hookSpecificOutput"];
         assert_eq!(specific["permissionDecision"], "deny");
@@ -117,7 +128,7 @@ impl Window {
         }
     }
 
-    fn die(mut self) {
+    pub(crate) fn die(mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
     }

@@ -16,6 +16,7 @@ mod real_guard;
 mod rescue;
 mod service;
 mod sessions;
+mod stash;
 mod tmux;
 mod work;
 mod zellij;

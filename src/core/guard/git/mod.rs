@@ -2,6 +2,7 @@
 
 mod arguments;
 pub(crate) mod reach;
+pub(crate) mod stash;
 pub(crate) mod trees;
 mod verbs;
 
@@ -91,14 +92,15 @@ const WITHOUT_EFFECT: [&str; 11] = [
     "--icase-pathspecs", "--no-advice", "--no-replace-objects", "--no-lazy-fetch",
 ];
 
-fn call(command: &Command) -> Option<GitCall> {
-    let words: Vec<&str> = command.words.iter().map(String::as_str).collect();
+/// Returns the folder that a call of git works in, absolute, its verb, and the words after that; `None` if they are not
+/// known, or it is no call of git.
+fn verb_of<'a>(words: &'a [&'a str], folder: &str) -> Option<(String, &'a str, &'a [&'a str])> {
     let (program, mut rest) = words.split_first()?;
     if name_of(program) != "git" {
         return None;
     }
-    let mut folder = command.folder.as_deref().unwrap_or_default().to_owned();
-    let verb = loop {
+    let mut folder = folder.to_owned();
+    loop {
         let (first, after) = rest.split_first()?;
         rest = match *first {
             "-C" => {
@@ -109,17 +111,17 @@ fn call(command: &Command) -> Option<GitCall> {
             "-c" => after.get(1..)?,
             option if WITHOUT_EFFECT.contains(&option) => after,
             option if option.starts_with('-') || !is_known(option) => return None,
-            verb => {
-                rest = after;
-                // The one is another name of the other.
-                break if verb == "stage" { "add" } else { verb };
-            }
+            verb => return Some((folder, verb, after)).filter(|(folder, ..)| !folder.is_empty()),
         };
-    };
-    if rest.iter().any(|word| matches!(*word, "-h" | "--help")) {
-        return None;
     }
-    if folder.is_empty() {
+}
+
+fn call(command: &Command) -> Option<GitCall> {
+    let words: Vec<&str> = command.words.iter().map(String::as_str).collect();
+    let (folder, verb, rest) = verb_of(&words, command.folder.as_deref().unwrap_or_default())?;
+    // The one is another name of the other.
+    let verb = if verb == "stage" { "add" } else { verb };
+    if rest.iter().any(|word| matches!(*word, "-h" | "--help")) {
         return None;
     }
     // Unknown words are not judged, except the values of options, such as a message.

@@ -149,7 +149,8 @@ impl AskedLines {
                 | LedgerLine::Holds(_)
                 | LedgerLine::Frees(_)
                 | LedgerLine::Lost(_)
-                | LedgerLine::Heard(_) => {}
+                | LedgerLine::Heard(_)
+                | LedgerLine::Stash(_) => {}
             }
         }
     }

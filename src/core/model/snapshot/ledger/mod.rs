@@ -1,6 +1,7 @@
 //! What guarded windows record: which files they have edited, and which warnings about others they received.
 
 pub(crate) mod kept;
+pub(crate) mod stash;
 
 use std::ffi::OsStr;
 
@@ -8,6 +9,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use self::stash::StashLine;
 use crate::core::model::report::context::is_valid_id;
 use crate::core::model::{GitCommand, ProcessId, Untrusted};
 
@@ -47,6 +49,8 @@ pub(crate) enum LedgerLine {
     Lost(Box<Loss>),
     /// The window was informed of such a loss, by the file and the moment of that.
     Heard(FileMoment),
+    /// A shell line of its is about to change git's stash, or has; in the ledger of the repository's common folder.
+    Stash(StashLine),
 }
 
 /// An uncommitted edit that is gone.
