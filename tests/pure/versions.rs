@@ -352,3 +352,21 @@ fn what_is_no_plain_file_is_not_read() {
     }
     assert!(rebuilt((Format::Beads, "a"), (&file, world.path()), None).is_err());
 }
+
+#[test]
+fn a_line_that_is_too_long_is_left_out_and_what_is_not_proved_is_not_whole() {
+    let world = tempfile::tempdir().unwrap();
+    let file = world.path().join("a.jsonl");
+    let line = |name: &str| {
+        let result =
+            serde_json::json!({"filePath": format!("/w/{name}"), "content": name, "structuredPatch": []});
+        let message = serde_json::json!({"content": [{"tool_use_id": name}]});
+        serde_json::json!({"message": message, "toolUseResult": result}).to_string()
+    };
+    let long = line(&"z".repeat(65 << 20));
+    std::fs::write(&file, [line("before"), long, line("after")].join("\n")).unwrap();
+    let result = rebuilt((Format::ClaudeCode, "a"), (&file, world.path()), None).unwrap();
+    let paths: Vec<_> = result.versions.iter().map(|version| version.path.to_str().unwrap()).collect();
+    assert_eq!((paths.as_slice(), result.left_out), (&["/w/before", "/w/after"][..], 1));
+    assert_eq!(counted(&result.versions), [0, 0, 2]);
+}

@@ -88,6 +88,10 @@ struct ShownVersion<'a> {
     session: &'a Untrusted,
     #[serde(skip_serializing_if = "Option::is_none")]
     window: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    title: Option<&'a str>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    ended: bool,
     agent: &'a Untrusted,
     at: Timestamp,
     blob: String,
@@ -107,11 +111,13 @@ struct ShownVersion<'a> {
 }
 
 impl<'a> ShownVersion<'a> {
-    fn of(Candidate { version, who, fate, .. }: &'a Candidate) -> Self {
+    fn of(Candidate { version, who, title, has_ended, fate }: &'a Candidate) -> Self {
         Self {
             path: Untrusted::from_path(&version.path),
             session: &version.session,
             window: who.as_deref(),
+            title: title.as_deref(),
+            ended: *has_ended,
             agent: &version.agent,
             at: version.at,
             blob: hex(&version.blob),
@@ -138,8 +144,8 @@ fn text(selected: &select::Selection, now: Timestamp, paint: Paint) -> String {
         return text;
     }
     let mut table = Columns::new(&["FILE", "WINDOW", "WRITTEN", "SIZE", "FROM", "NOW"]);
-    for Candidate { version, who, fate, .. } in &selected.versions {
-        let who = who.clone().unwrap_or_else(|| version.session.to_string());
+    for candidate @ Candidate { version, fate, .. } in &selected.versions {
+        let who = candidate.label();
         let from = source_words(version.from.word(), version.sure);
         let (tone, state) = state_words(fate, now);
         table.row([

@@ -87,7 +87,7 @@ pub(crate) fn made_at(thread: &str) -> Option<Timestamp> {
 }
 
 /// Returns the thread in the name of a rollout, `rollout-<time>-<thread>.jsonl`.
-fn thread_of(path: &Path) -> Option<Untrusted> {
+pub(crate) fn thread_of(path: &Path) -> Option<Untrusted> {
     let name = path.file_name()?.to_str()?.strip_prefix("rollout-")?.strip_suffix(".jsonl")?;
     let id = name.get(name.len().checked_sub(ID)?..)?;
     is_id(id).then(|| id.into())

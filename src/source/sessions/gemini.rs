@@ -94,8 +94,20 @@ pub(crate) fn read(look: &mut Look<'_>, home: &Path, wanted: &[&SessionTarget], 
     }
 }
 
+/// Returns the working folder of each project of a home.
+pub(crate) fn working_folders(home: &Path) -> HashMap<String, String> {
+    /// The list of projects.
+    #[derive(Default, Deserialize)]
+    struct Projects {
+        projects: HashMap<String, String>,
+    }
+    let list = small(&home.join(".gemini/projects.json"), PROJECTS).unwrap_or_default();
+    let projects = serde_json::from_slice::<Projects>(&list).unwrap_or_default().projects;
+    projects.into_iter().map(|(folder, project)| (project, folder)).collect()
+}
+
 /// Returns the beginning of the ID of the session of this chat, by its name.
-fn start_of(chat: &Path) -> Option<String> {
+pub(crate) fn start_of(chat: &Path) -> Option<String> {
     let start = chat.file_stem()?.to_str()?.rsplit('-').next()?;
     (start.len() == 8).then(|| start.to_owned())
 }

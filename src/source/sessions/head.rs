@@ -59,6 +59,14 @@ impl Heads {
     }
 }
 
+/// Reads the beginning of a file once; its folder may stand in a later line.
+pub(crate) fn beginning(path: &Path) -> Fields {
+    let Some(text) = read(path) else { return Fields::default() };
+    let mut found = fields(&text);
+    found.cwd = found.cwd.or_else(|| text.lines().skip(1).find_map(|line| fields(line).cwd));
+    found
+}
+
 fn read(path: &Path) -> Option<String> {
     let (fd, _) = open_plain(path).ok().filter(|(_, meta)| meta.links == 1)?;
     let mut bytes = Vec::new();

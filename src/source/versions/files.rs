@@ -4,19 +4,19 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use rustix::io::Errno;
-use rustix::process::geteuid;
 
 use crate::core::model::{Format, Untrusted};
-use crate::format::agent::bytes::{Stream, codex};
+use crate::format::agent::bytes::{Bounds, Stream, claude, codex, copilot, gemini, qwen};
 use crate::format::spec;
 use crate::source::os::fence::Fence;
 use crate::source::os::open::folder::Folder;
 use crate::source::os::open::plain::{open_plain, read_at};
 use crate::source::versions::session::{SessionFiles, VersionsError};
+use crate::source::versions::sieve::{TranscriptLines, sieved};
 use crate::source::work::find::rollout;
 
 /// How much of a transcript is read, its end, in bytes.
-const MOST: u64 = 1 << 30;
+pub(super) const MOST: u64 = 8 << 30;
 /// The largest index of copies that is read, in bytes.
 const MOST_INDEX: usize = 64 << 20;
 /// The most transcripts of sub-agents that are read.
@@ -29,9 +29,15 @@ pub(super) struct Text {
     /// The sub-agent that it belongs to.
     pub(super) sub_agent: Option<Untrusted>,
     pub(super) bytes: Vec<u8>,
+    /// How many parts of it were left out because they exceed a bound.
+    pub(super) left_out: u64,
 }
 
 impl Text {
+    fn new(sub_agent: Option<Untrusted>, TranscriptLines { lines, left_out }: TranscriptLines) -> Self {
+        Self { sub_agent, bytes: lines, left_out }
+    }
+
     pub(super) fn stream(&self) -> Stream<'_> {
         Stream { sub_agent: self.sub_agent.clone(), text: &self.bytes }
     }
@@ -40,20 +46,35 @@ impl Text {
 /// Reads the files of a session, its own first.
 pub(super) fn texts(session: &SessionFiles, fence: &Fence) -> Result<Vec<Text>, VersionsError> {
     let path = session.file.clone();
-    let own = up_to(&path, MOST, fence).map_err(|source| VersionsError::File { path, source })?;
+    let marks = marks(session.format);
+    let bounds = (MOST, Bounds::USUAL.line);
+    let own = sieved(&path, marks, bounds, fence).map_err(|source| VersionsError::File { path, source })?;
     let more = if session.format == Format::Copilot {
         index(session, fence).into_iter().collect()
     } else {
-        sub_agents(session, &own, fence)
+        sub_agents(session, (&own.lines, marks), fence)
     };
-    let own = Text { sub_agent: None, bytes: own };
+    let own = Text::new(None, own);
     Ok(std::iter::once(own).chain(more).collect())
+}
+
+/// Returns what the lines have that are to be read.
+fn marks(format: Format) -> &'static [&'static str] {
+    let all = [
+        (Format::ClaudeCode, claude::LINES),
+        (Format::Codex, codex::LINES),
+        (Format::Gemini, gemini::LINES),
+        (Format::Qwen, qwen::LINES),
+        (Format::Copilot, copilot::LINES),
+    ];
+    all.into_iter().find(|(own, _)| *own == format).map(|(_, lines)| lines).unwrap_or_default()
 }
 
 /// Reads the index of Copilot's copies.
 fn index(session: &SessionFiles, fence: &Fence) -> Option<Text> {
     let path = session.file.parent()?.join("rewind-file-snapshots/index.json");
-    Some(Text { sub_agent: None, bytes: bounded(&path, MOST_INDEX, fence).ok()? })
+    let bytes = bounded(&path, MOST_INDEX, fence).ok()?;
+    Some(Text { sub_agent: None, bytes, left_out: 0 })
 }
 
 /// Reads a file of this user's that is no larger than a bound.
@@ -72,7 +93,7 @@ fn up_to(path: &Path, most: u64, fence: &Fence) -> Result<Vec<u8>, Errno> {
         return Err(Errno::ACCESS);
     }
     let (fd, meta) = open_plain(path)?;
-    if meta.ownership.uid != geteuid().as_raw() {
+    if meta.ownership.uid != rustix::process::geteuid().as_raw() {
         return Err(Errno::PERM);
     }
     let length = usize::try_from(meta.size.min(most)).map_err(|_| Errno::FBIG)?;
@@ -80,19 +101,19 @@ fn up_to(path: &Path, most: u64, fence: &Fence) -> Result<Vec<u8>, Errno> {
 }
 
 /// Reads the transcripts of a session's sub-agents.
-fn sub_agents(session: &SessionFiles, own: &[u8], fence: &Fence) -> Vec<Text> {
+fn sub_agents(session: &SessionFiles, (own, marks): (&[u8], &[&'static str]), fence: &Fence) -> Vec<Text> {
     let mut left = MOST_OF_AGENTS;
     let read = |(id, path): (Untrusted, PathBuf)| {
-        let bytes = up_to(&path, left, fence).ok()?;
-        left -= u64::try_from(bytes.len()).unwrap_or(left);
-        Some(Text { sub_agent: Some(id), bytes })
+        let text = sieved(&path, marks, (left, Bounds::USUAL.line), fence).ok()?;
+        left = left.saturating_sub(path.symlink_metadata().map_or(0, |meta| meta.len()));
+        Some(Text::new(Some(id), text))
     };
     let files = if session.format == Format::Codex { of_threads(session, own) } else { in_folders(session) };
     files.into_iter().take(MOST_AGENTS).filter_map(read).collect()
 }
 
 /// Finds those in folders beside the session's file, also those of its workflows.
-fn in_folders(session: &SessionFiles) -> Vec<(Untrusted, PathBuf)> {
+pub(super) fn in_folders(session: &SessionFiles) -> Vec<(Untrusted, PathBuf)> {
     let agents = spec(session.format).and_then(|spec| spec.transcripts?.sub_agents);
     let Some(folder) = agents.and_then(|agents| (agents.folder)(&session.file)) else { return Vec::new() };
     let flows = names(&folder.join("workflows"), |name| name.starts_with("wf_"));

@@ -184,11 +184,25 @@ pub(crate) fn from_transcript(
     wanted: &[PathBuf],
     (fence, copies): (&Fence, &Copies),
 ) -> Result<Vec<FoundVersion>, VersionsError> {
+    whole_transcript(work, Some(wanted), (fence, copies)).map(|(versions, _)| versions)
+}
+
+/// Returns what the transcript of a session gives of some files, or of all, and how many parts of it were not read as
+/// they exceed a bound.
+///
+/// # Errors
+/// As [`from_transcript`].
+pub(crate) fn whole_transcript(
+    work: &Work,
+    wanted: Option<&[PathBuf]>,
+    (fence, copies): (&Fence, &Copies),
+) -> Result<(Vec<FoundVersion>, u64), VersionsError> {
     let files =
         SessionFiles { format: work.format, session: work.session.clone(), file: work.path.to_path_buf() };
-    let rebuilt = rebuilt(&files, Some(wanted), Bounds::USUAL, (fence, copies))?;
+    let rebuilt = rebuilt(&files, wanted, Bounds::USUAL, (fence, copies))?;
     let versions = rebuilt.versions.into_iter();
-    Ok(versions.filter_map(|version| FoundVersion::of_transcript(version, work)).collect())
+    let versions = versions.filter_map(|version| FoundVersion::of_transcript(version, work)).collect();
+    Ok((versions, rebuilt.too_long))
 }
 
 /// Sorts versions by file and time, the newest of each file first, and keeps one of each content of a session: rather

@@ -8,18 +8,24 @@ pub(crate) mod found;
 pub(crate) mod listed;
 mod rows;
 mod session;
+mod sieve;
+pub(crate) mod stored;
+mod stored_rows;
 mod trees;
 
 use std::path::PathBuf;
 
 pub(crate) use self::session::{SessionFiles, VersionsError};
-use crate::core::model::Format;
+use crate::core::model::{Format, Sureness};
 use crate::format::agent::bytes::{Ask, Bounds, Rebuilding, Stream};
 use crate::format::agent::bytes::{claude, codex, copilot, gemini, opencode, qwen};
 use crate::source::database::sqlite::copies::Copies;
 use crate::source::os::fence::Fence;
 use crate::source::versions::around::World;
 use crate::source::versions::files::{Text, texts};
+
+/// Why versions are not whole if a part of their transcript was left out: an edit may be there.
+const LEFT_OUT: &str = "a part of the transcript: a line of more than 64 MiB, or what exceeds its bounds";
 
 /// Rebuilds the files of a session.
 type Rebuild = fn(&[Stream<'_>], Ask<'_>) -> Rebuilding;
@@ -59,5 +65,13 @@ pub(crate) fn rebuilt(
     };
     let streams: Vec<Stream<'_>> = texts.iter().map(Text::stream).collect();
     let world = World::new(session, fence);
-    Ok(rebuild(&streams, Ask { around: &world, wanted, bounds }))
+    let mut rebuilding = rebuild(&streams, Ask { around: &world, wanted, bounds });
+    let left_out: u64 = texts.iter().map(|text| text.left_out).sum();
+    if left_out > 0 {
+        rebuilding.left_out += left_out;
+        rebuilding.too_long = left_out;
+        let unproved = rebuilding.versions.iter_mut().filter(|version| version.sure == Sureness::Rebuilt);
+        unproved.for_each(|version| version.sure = Sureness::Partial(LEFT_OUT));
+    }
+    Ok(rebuilding)
 }

@@ -48,7 +48,7 @@ pub(super) fn texts(
         let of = |row: &Cells| {
             let (id, folder) = (row.text("id")?, row.text("directory").unwrap_or_default());
             let sub_agent = (id != own).then(|| Untrusted::from(id));
-            Some(lines(&database, id, folder).map(|bytes| Text { sub_agent, bytes }))
+            Some(lines(&database, id, folder).map(|bytes| Text { sub_agent, bytes, left_out: 0 }))
         };
         sessions.iter().filter_map(of).collect()
     };

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use jiff::Timestamp;
 use rustix::io::Errno;
 
 use crate::core::model::{Format, Untrusted};
@@ -16,6 +17,19 @@ pub(crate) struct SessionFiles {
     pub(crate) session: Untrusted,
     /// Its transcript, or the database that has it, where its agent keeps it: copies of files are found from there.
     pub(crate) file: PathBuf,
+}
+
+/// A session that its agent has kept.
+#[derive(Clone, Debug)]
+pub(crate) struct StoredSession {
+    pub(crate) files: SessionFiles,
+    pub(crate) written_at: Timestamp,
+    /// The size of its transcript in bytes; 0 in a database.
+    pub(super) size: u64,
+    /// The folder in which it began, as far as known.
+    pub(super) folder: Option<PathBuf>,
+    /// Its title, if it lies in a database.
+    pub(super) title: Option<Untrusted>,
 }
 
 /// Why nothing can be rebuilt.

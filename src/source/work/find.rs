@@ -97,7 +97,7 @@ fn is_odd(path: &Path) -> bool {
 }
 
 /// Returns the folders of a folder.
-fn folders(at: &Path) -> Vec<PathBuf> {
+pub(crate) fn folders(at: &Path) -> Vec<PathBuf> {
     let names = Folder::open(at).and_then(|folder| folder.entries(|_| true)).unwrap_or_default();
     names.into_iter().take(MOST).map(|entry| at.join(entry.name)).collect()
 }

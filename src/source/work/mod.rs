@@ -237,6 +237,18 @@ impl Reader {
     }
 }
 
+/// Returns the name or the title of a session, by the end of its transcript if it is not known.
+pub(crate) fn title_of(work: &Work, uid: u32) -> Option<Untrusted> {
+    let named = |doing: &Doing| doing.name.clone().or_else(|| doing.title.clone());
+    let read = || {
+        let adapter = format::spec(work.format)?.transcripts?.adapter;
+        let mut doing = Tail::read(&work.path, adapter, uid, None).ok()?.draft().doing();
+        doing.hide_secrets();
+        named(&doing)
+    };
+    named(&work.doing).or_else(read)
+}
+
 /// Adds to each session the work of its sub-agents whose files are sessions of their own and belong to no other
 /// session.
 fn join_helpers(all: &mut Vec<Arc<Work>>, helpers: &BTreeMap<Session, Vec<Untrusted>>) {

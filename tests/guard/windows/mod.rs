@@ -14,6 +14,7 @@ mod model;
 mod real;
 mod real_guard;
 mod rescue;
+mod rescue_ended;
 mod service;
 mod sessions;
 mod stash;

@@ -28,6 +28,11 @@ const INDENTATION: &str = "whether lines begin with tabs or with spaces";
 
 /// What marks the lines that matter.
 const MARKS: [&str; 4] = ["\"structuredPatch\"", "\"updated_file\"", "\"file-history-", "\"tool_use\""];
+/// What the lines have that are to be read: also those that say that a call has failed.
+pub(crate) const LINES: &[&str] = &[
+    "\"structuredPatch\"", "\"updated_file\"", "\"file-history-", "\"Edit\"", "\"Write\"",
+    "\"is_error\":true", "\"is_error\": true",
+];
 const HISTORY: usize = 2;
 const CALL: usize = 3;
 
@@ -141,7 +146,7 @@ pub(crate) fn rebuilt(streams: &[Stream<'_>], ask: Ask<'_>) -> Rebuilding {
         let sub_agent = streams.get(event.stream).and_then(|stream| stream.sub_agent.clone());
         session.follow(event, sub_agent);
     }
-    Rebuilding { left_out: session.left_out, versions: session.replay.finish() }
+    Rebuilding { left_out: session.left_out, versions: session.replay.finish(), too_long: 0 }
 }
 
 /// Returns the folder in which a session began.

@@ -77,6 +77,11 @@ struct Derivation {
     from: PathBuf,
 }
 
+/// What the lines have that are to be read: changes, and threads of sub-agents.
+pub(crate) const LINES: &[&str] = &["\"FileChange\"", THREAD];
+/// What a line has that names the thread of a sub-agent.
+pub(crate) const THREAD: &str = "\"agent_thread_id\"";
+
 /// Rebuilds the files that a session's tools wrote.
 pub(crate) fn rebuilt(streams: &[Stream<'_>], ask: Ask<'_>) -> Rebuilding {
     let marks = Marks::new(&["\"FileChange\""], &ask);
@@ -97,12 +102,12 @@ pub(crate) fn rebuilt(streams: &[Stream<'_>], ask: Ask<'_>) -> Rebuilding {
     }
     let mut versions = session.replay.finish();
     fill(&mut versions, &session.derived, ask);
-    Rebuilding { versions, left_out: session.left_out }
+    Rebuilding { versions, left_out: session.left_out, too_long: 0 }
 }
 
 /// Returns the threads of a session's sub-agents; each has a file of its own.
 pub(crate) fn threads(text: &[u8]) -> Vec<Untrusted> {
-    let mark = Finder::new("\"agent_thread_id\"");
+    let mark = Finder::new(THREAD);
     let mut all: Vec<Untrusted> = Vec::new();
     for line in text.split(|byte| *byte == b'\n').filter(|line| mark.find(line).is_some()) {
         let record: Option<Record<'_>> = serde_json::from_slice(line).ok();

@@ -104,6 +104,9 @@ struct Call<'a> {
     has_result: bool,
 }
 
+/// What the lines have that are to be read.
+pub(crate) const LINES: &[&str] = &["\"edit\"", "\"create\"", "\"tool.execution_complete\""];
+
 /// Rebuilds the files that a session's tools wrote; the second stream is the index of its copies.
 pub(crate) fn rebuilt(streams: &[Stream<'_>], ask: Ask<'_>) -> Rebuilding {
     let Some((own, more)) = streams.split_first() else { return Rebuilding::default() };
@@ -121,7 +124,7 @@ pub(crate) fn rebuilt(streams: &[Stream<'_>], ask: Ask<'_>) -> Rebuilding {
     for path in session.during.keys().cloned().collect::<Vec<_>>() {
         session.leave(&path);
     }
-    Rebuilding { versions: session.replay.finish(), left_out: session.left_out }
+    Rebuilding { versions: session.replay.finish(), left_out: session.left_out, too_long: 0 }
 }
 
 /// Reads the calls that wrote, or may have.

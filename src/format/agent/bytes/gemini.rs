@@ -67,9 +67,12 @@ struct Change<'a> {
     display: &'a RawValue,
 }
 
+/// What the lines have that are to be read.
+pub(crate) const LINES: &[&str] = &["\"newContent\""];
+
 /// Rebuilds the files that a session's tools wrote.
 pub(crate) fn rebuilt(streams: &[Stream<'_>], ask: Ask<'_>) -> Rebuilding {
-    let marks = Marks::new(&["\"newContent\""], &ask);
+    let marks = Marks::new(LINES, &ask);
     let mut seen = HashSet::new();
     let events = Events::read(streams, ask.bounds.line, |events, line| {
         if marks.mark_of(line).is_none() {
@@ -98,7 +101,7 @@ pub(crate) fn rebuilt(streams: &[Stream<'_>], ask: Ask<'_>) -> Rebuilding {
         let step = Step { path, at: event.at, call: Some(call), sub_agent, has_result: true };
         replay.writes(step, After::Text(Arc::new(display.new_content.into_bytes())));
     }
-    Rebuilding { versions: replay.finish(), left_out }
+    Rebuilding { versions: replay.finish(), left_out, too_long: 0 }
 }
 
 /// Takes over what the old file was.

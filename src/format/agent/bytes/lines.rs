@@ -2,7 +2,7 @@
 //! order in which they were written.
 
 use std::borrow::Cow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use bstr::{ByteSlice, Finder};
 use jiff::Timestamp;
@@ -22,12 +22,7 @@ pub(crate) struct Marks {
 impl Marks {
     /// Prepares to find lines with any of these marks, and with the name of a wanted file.
     pub(crate) fn new(marks: &[&'static str], ask: &Ask<'_>) -> Self {
-        let plain = |path: &PathBuf| {
-            let name = path.file_name()?.to_str()?;
-            let is_plain =
-                |c: char| c.is_ascii_graphic() && !matches!(c, '"' | '\\' | '/' | '<' | '>' | '&' | '\'');
-            name.chars().all(is_plain).then(|| Finder::new(name).into_owned())
-        };
+        let plain = |path: &PathBuf| Some(Finder::new(plain_name(path)?).into_owned());
         Self {
             marks: marks.iter().map(|mark| Finder::new(*mark)).collect(),
             names: ask.wanted.and_then(|wanted| wanted.iter().map(plain).collect()),
@@ -40,6 +35,13 @@ impl Marks {
         let is_named = |names: &Vec<Finder<'_>>| names.iter().any(|name| name.find(line).is_some());
         self.names.as_ref().is_none_or(is_named).then_some(mark)
     }
+}
+
+/// Returns the name of a file if it looks the same in every agent's JSON.
+pub(crate) fn plain_name(path: &Path) -> Option<&str> {
+    let name = path.file_name()?.to_str()?;
+    let is_plain = |c: char| c.is_ascii_graphic() && !matches!(c, '"' | '\\' | '/' | '<' | '>' | '&' | '\'');
+    name.chars().all(is_plain).then_some(name)
 }
 
 /// Returns the lines of a text, without those that are longer than a bound; these are counted.

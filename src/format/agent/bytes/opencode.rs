@@ -117,7 +117,7 @@ pub(crate) fn rebuilt(streams: &[Stream<'_>], ask: Ask<'_>) -> Rebuilding {
         let sub_agent = streams.get(event.stream).and_then(|stream| stream.sub_agent.clone());
         session.follow(event, sub_agent);
     }
-    Rebuilding { versions: session.replay.finish(), left_out: session.left_out }
+    Rebuilding { versions: session.replay.finish(), left_out: session.left_out, too_long: 0 }
 }
 
 impl<'a> Record<'a> {

@@ -130,6 +130,9 @@ struct OpenCall<'a> {
 /// The calls that have not ended.
 type Calls<'a> = HashMap<Untrusted, OpenCall<'a>>;
 
+/// What the lines have that are to be read.
+pub(crate) const LINES: &[&str] = &["\"functionCall\"", "\"file_history_snapshot\"", "\"toolCallResult\""];
+
 /// Rebuilds the files that a session's tools wrote.
 pub(crate) fn rebuilt(streams: &[Stream<'_>], ask: Ask<'_>) -> Rebuilding {
     let marks = Marks::new(&["\"functionCall\"", "\"file_history_snapshot\""], &ask);
@@ -164,7 +167,7 @@ pub(crate) fn rebuilt(streams: &[Stream<'_>], ask: Ask<'_>) -> Rebuilding {
         let sub_agent = streams.get(event.stream).and_then(|stream| stream.sub_agent.clone());
         session.follow(event, sub_agent);
     }
-    Rebuilding { versions: session.replay.finish(), left_out: session.left_out }
+    Rebuilding { versions: session.replay.finish(), left_out: session.left_out, too_long: 0 }
 }
 
 impl LineEvent<'_> {

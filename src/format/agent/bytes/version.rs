@@ -38,6 +38,8 @@ pub struct Rebuilding {
     pub versions: Vec<FileVersion>,
     /// How many lines, paths and steps were left out because they could not be understood or exceed a bound.
     pub left_out: u64,
+    /// How many of these are parts of the session's files that exceed a bound.
+    pub too_long: u64,
 }
 
 /// The bounds of what is read and kept; a file can have been written by anybody.
