@@ -63,7 +63,11 @@ pub(super) fn bring_back(
     let files: Vec<RescueFile> = inside.into_iter().filter_map(file).collect();
     let outside = outside.into_iter().map(|one| {
         let path = Untrusted::from_path(&one.version.path);
-        format!("{path} lies outside the windows' working trees: name it to bring it back")
+        let why = match is_of_look(one, snapshot) {
+            true => "lies outside the windows' working trees",
+            false => "was written by a session without a window, which may have removed it itself",
+        };
+        format!("{path} {why}: name it to bring it back")
     });
     let stashed = selected.newest().filter(|one| !is_wanted(one));
     let path = |one: &Candidate| Untrusted::from_path(&one.version.path);
@@ -87,8 +91,14 @@ fn is_expected(one: &Candidate, snapshot: &Snapshot, subjects: &[String]) -> boo
     let plain = snapshot.plain_folders.iter().map(|folder| Path::new(folder.raw()));
     let is_named = |word: &String| std::path::absolute(word).is_ok_and(|named| named == path);
     let is_in_repository = || path.parent().and_then(Tree::find).is_some_and(|tree| tree.is_repository());
+    let is_of_look = is_of_look(one, snapshot);
     one.version.from == VersionSource::Kept
-        || trees.chain(plain).any(|place| path.starts_with(place))
+        || (is_of_look || !subjects.is_empty()) && trees.chain(plain).any(|place| path.starts_with(place))
         || subjects.iter().any(is_named)
         || !subjects.is_empty() && is_in_repository()
+}
+
+/// Returns whether a version's session is that of a window, or of one that has died.
+fn is_of_look(one: &Candidate, snapshot: &Snapshot) -> bool {
+    snapshot.work.iter().any(|work| work.session == one.version.session)
 }

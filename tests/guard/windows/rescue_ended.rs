@@ -170,6 +170,13 @@ fn what_sessions_wrote_whose_windows_have_ended_is_found_by_file_by_session_and_
     let text = rescue(&world, &repo, &[]).out;
     // Other tests run windows of which it is not known what they run: whether this one has ended is told by another test.
     assert!(text.contains("Sell things"), "{text}");
+    // Without a window it may have removed its file itself: only what is named comes back.
+    let unnamed = rescue(&world, &repo, &["--yes"]);
+    assert_eq!(unnamed.code, 3, "{}", unnamed.out);
+    assert!(unnamed.err.contains("name it to bring it back"), "{}", unnamed.err);
+    let named = rescue(&world, &repo, &["--yes", CLAUDE.1]);
+    assert_eq!(named.code, 0, "{}{}", named.out, named.err);
+    assert_eq!(std::fs::read_to_string(file_of(&repo, CLAUDE.0)).unwrap(), text_of(CLAUDE.0));
     let elsewhere = world.path("elsewhere");
     std::fs::create_dir(&elsewhere).unwrap();
     assert!(listed(&world, &elsewhere, &[]).is_empty(), "a session of another folder");
