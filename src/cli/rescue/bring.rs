@@ -58,8 +58,10 @@ pub(super) fn bring_back(
             ..RescueFile::new(version.path.clone().into(), Untrusted::from_path(&tree.top), whose)
         })
     };
-    let (inside, outside): (Vec<&Candidate>, Vec<&Candidate>) =
-        selected.newest().filter(is_wanted).partition(|one| is_expected(one, snapshot, &asked.subjects));
+    let (inside, outside): (Vec<&Candidate>, Vec<&Candidate>) = selected
+        .newest()
+        .filter(is_wanted)
+        .partition(|one| is_expected(one, (snapshot, selected), !asked.subjects.is_empty()));
     let files: Vec<RescueFile> = inside.into_iter().filter_map(file).collect();
     let outside = outside.into_iter().map(|one| {
         let path = Untrusted::from_path(&one.version.path);
@@ -85,17 +87,20 @@ pub(super) fn bring_back(
 
 /// Returns whether a version may be put in its place: a transcript alone names any path, so a file that nobody has named
 /// has to lie where windows work, and one of a session that was named at least in a repository.
-fn is_expected(one: &Candidate, snapshot: &Snapshot, subjects: &[String]) -> bool {
+fn is_expected(
+    one: &Candidate,
+    (snapshot, selected): (&Snapshot, &Selection),
+    is_something_named: bool,
+) -> bool {
     let path = one.version.path.as_path();
     let trees = snapshot.repos.iter().flat_map(|repo| &repo.worktrees).map(|tree| tree.path.as_path());
     let plain = snapshot.plain_folders.iter().map(|folder| Path::new(folder.raw()));
-    let is_named = |word: &String| std::path::absolute(word).is_ok_and(|named| named == path);
     let is_in_repository = || path.parent().and_then(Tree::find).is_some_and(|tree| tree.is_repository());
-    let is_of_look = is_of_look(one, snapshot);
+    let is_where_windows_work = || trees.chain(plain).any(|place| path.starts_with(place));
     one.version.from == VersionSource::Kept
-        || (is_of_look || !subjects.is_empty()) && trees.chain(plain).any(|place| path.starts_with(place))
-        || subjects.iter().any(is_named)
-        || !subjects.is_empty() && is_in_repository()
+        || selected.names(path)
+        || (is_something_named || is_of_look(one, snapshot)) && is_where_windows_work()
+        || is_something_named && is_in_repository()
 }
 
 /// Returns whether a version's session is that of a window, or of one that has died.

@@ -48,6 +48,8 @@ pub(super) struct Selection {
     pub(super) versions: Vec<Candidate>,
     /// Why the transcripts of some sessions gave nothing.
     pub(super) unread: Vec<String>,
+    /// The files that are named themselves.
+    named: HashSet<PathBuf>,
     /// What the sessions do.
     works: Vec<Arc<Work>>,
     /// When that was seen.
@@ -74,6 +76,11 @@ fn called(session: &str, title: Option<&str>, has_ended: bool) -> String {
 }
 
 impl Selection {
+    /// Returns whether a file is named itself, and not only its session.
+    pub(super) fn names(&self, path: &Path) -> bool {
+        self.named.contains(path)
+    }
+
     /// Returns the newest version of each file.
     pub(super) fn newest(&self) -> impl Iterator<Item = &Candidate> {
         let mut known: HashSet<&Path> = HashSet::new();
@@ -176,7 +183,12 @@ pub(super) fn select(
         Candidate { version, who: label.who, title: label.title, has_ended: label.has_ended, fate }
     };
     let versions: Vec<Candidate> = versions.into_iter().map(candidate).collect();
-    Ok(Selection { versions, unread, works, at: report.taken_at })
+    let files = asked.into_iter().filter_map(|subject| match subject {
+        Subject::File(paths) => Some(paths),
+        Subject::Session(_) => None,
+    });
+    let named = files.flatten().collect();
+    Ok(Selection { versions, unread, named, works, at: report.taken_at })
 }
 
 /// How a session is called.

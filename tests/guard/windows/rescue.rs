@@ -294,6 +294,10 @@ fn a_transcript_brings_back_nothing_elsewhere_unless_it_is_named() {
     assert!(!hook.exists() && !elsewhere.exists(), "{}{}", answer.out, answer.err);
     let named = settled(&world, &[hook.to_str().unwrap()]);
     assert!(named.code == 3 && !hook.exists(), "{}{}", named.out, named.err);
-    let named = settled(&world, &[elsewhere.to_str().unwrap()]);
-    assert_eq!(read(elsewhere), "what the tool wrote\n", "{}{}", named.out, named.err);
+    std::os::unix::fs::symlink(world.path("home/notes"), world.path("home/link")).unwrap();
+    for name in ["home/notes/plan.txt", "home/link/plan.txt"] {
+        let named = settled(&world, &[world.path(name).to_str().unwrap()]);
+        assert_eq!(read(elsewhere), "what the tool wrote\n", "{name}: {}{}", named.out, named.err);
+        std::fs::remove_file(elsewhere).unwrap();
+    }
 }
