@@ -1,7 +1,6 @@
 //! Which kept versions are brought back, and what is prepared for that.
 
 use std::cell::RefCell;
-use std::collections::HashSet;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
@@ -27,9 +26,6 @@ use crate::source::own::ledger::Tree;
 use crate::source::repos::objects::{Kind, name_of, parse_name};
 use crate::source::versions::base::{BaseQuestion, base_of};
 use crate::source::versions::found::from_transcript;
-
-/// How much of the newest lists of kept versions is read, in bytes.
-const NEWEST: usize = 8 << 20;
 
 impl Preview {
     /// Prepares to bring files back; one that cannot be brought back now is left out, unless that is all.
@@ -125,7 +121,7 @@ impl<D: Disk> Rescuer<'_, D> {
         let path = Path::new(edit.path.raw());
         let tree = path.parent().and_then(Tree::find)?;
         let kept = KeptFiles::of_tree(&self.kept, tree.text()?);
-        let found = kept.newest_of(&HashSet::from([edit.path.raw()]), NEWEST);
+        let found = kept.of_file(edit.path.raw());
         let is_its = |session: &Untrusted| *session == work.session || Some(session) == edit.from.as_ref();
         let newest = found.into_iter().rev().find(|one| is_its(&one.session) && one.blob.is_some());
         let file = RescueFile::new(path.into(), Untrusted::from_path(&tree.top), name.clone());

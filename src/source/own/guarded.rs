@@ -52,8 +52,17 @@ struct SessionLines {
     edits: Edits,
     stories: Stories,
     warnings: BTreeSet<Warning>,
-    /// The edits of others that lines of this one have undone: whose, the file, when it was edited, and how.
-    losses: Vec<(Untrusted, Untrusted, Timestamp, UndoneBy)>,
+    /// The edits of others that lines of this one have undone.
+    losses: Vec<UndoneEdit>,
+}
+
+/// An edit that a line of another session has undone.
+#[derive(Clone)]
+struct UndoneEdit {
+    of: Untrusted,
+    path: Untrusted,
+    edited: Timestamp,
+    by: UndoneBy,
 }
 
 impl Source for Reader {
@@ -138,13 +147,13 @@ fn tops(snapshot: &Snapshot) -> impl Iterator<Item = PathBuf> {
 }
 
 /// Adds to the edits of a session that are gone which line of another one has undone them, by the hooks around it.
-fn add_doers(work: &mut Arc<Work>, losses: &[&(Untrusted, Untrusted, Timestamp, UndoneBy)]) {
+fn add_doers(work: &mut Arc<Work>, losses: &[&UndoneEdit]) {
     let doer = |edit: &Edit| {
-        let is_its = |(of, path, edited, _): &&&(Untrusted, Untrusted, Timestamp, UndoneBy)| {
-            let is_older = edit.at.is_some_and(|at| at.duration_since(*edited) > JUST_AFTER);
-            *of == work.session && *path == edit.path && !is_older
+        let is_its = |undone: &&&UndoneEdit| {
+            let is_older = edit.at.is_some_and(|at| at.duration_since(undone.edited) > JUST_AFTER);
+            undone.of == work.session && undone.path == edit.path && !is_older
         };
-        losses.iter().filter(is_its).map(|(.., by)| by).max_by_key(|by| by.at).cloned()
+        losses.iter().filter(is_its).map(|undone| &undone.by).max_by_key(|by| by.at).cloned()
     };
     let edits = work.doing.edits.iter().enumerate().filter(|(_, edit)| edit.is_gone());
     let found: Vec<(usize, UndoneBy)> = edits.filter_map(|(at, edit)| Some((at, doer(edit)?))).collect();
@@ -184,7 +193,8 @@ impl SessionLines {
                 let Loss { path, at, of, edited, line: Some(line), moved_to: None, .. } = *loss else {
                     continue;
                 };
-                said.losses.push((of, path, edited, UndoneBy { session: session.clone(), line, at }));
+                let by = UndoneBy { session: session.clone(), line, at };
+                said.losses.push(UndoneEdit { of, path, edited, by });
             } else if let LedgerLine::Overrode(HeldUp { others, at, .. }) = line {
                 said.warn(at, others, None, WarningSort::WentOn);
             }

@@ -20,6 +20,9 @@ const MOST_LIST: usize = 64 << 20;
 /// The largest content that is ever kept, in bytes.
 pub(crate) const MOST_KEPT: u64 = 64 << 20;
 
+/// How much of the newest lists is read for one file, in bytes.
+const NEWEST: usize = 8 << 20;
+
 /// What is kept of one working tree.
 pub(crate) struct KeptFiles {
     /// Its folder.
@@ -64,6 +67,11 @@ impl KeptFiles {
         let mut all: Vec<KeptVersion> = lists.filter_map(|name| self.list(&name)).flatten().collect();
         all.sort_by_key(|version| version.at);
         all
+    }
+
+    /// Returns the versions of one file, the oldest first, as far as they stand in the newest 8 MiB of the lists.
+    pub(crate) fn of_file(&self, path: &str) -> Vec<KeptVersion> {
+        self.newest_of(&HashSet::from([path]), NEWEST)
     }
 
     /// Returns the versions of these files in the newest lists, the oldest first, as far as they stand in the newest

@@ -1,7 +1,6 @@
 //! What lost edits of a file began from: the base of a merge.
 
 use std::cmp::Reverse;
-use std::collections::HashSet;
 use std::path::Path;
 
 use jiff::Timestamp;
@@ -15,9 +14,6 @@ use crate::source::own::ledger::Tree;
 use crate::source::repos::objects::Name;
 use crate::source::versions::found::{FoundVersion, fates, from_transcript};
 use crate::source::versions::trees::Trees;
-
-/// How much of the newest lists of kept versions is read, in bytes.
-const NEWEST: usize = 8 << 20;
 
 /// A version whose base is wanted.
 pub(crate) struct BaseQuestion<'a> {
@@ -72,7 +68,7 @@ fn own_versions(
 ) -> Option<Vec<FoundVersion>> {
     let tree = wanted.path.parent().and_then(Tree::find)?;
     let files = KeptFiles::of_tree(kept, tree.text()?);
-    let kept = files.newest_of(&HashSet::from([wanted.path.to_str()?]), NEWEST).into_iter();
+    let kept = files.of_file(wanted.path.to_str()?).into_iter();
     let kept = kept.filter_map(|version| FoundVersion::of_kept(version, &files));
     let mut all: Vec<FoundVersion> = kept.filter(|one| one.session == *wanted.session).collect();
     if let Some(work) = wanted.work {

@@ -1,6 +1,6 @@
 //! The versions of some files, as a page lists them: those that hooks have kept and those that transcripts give.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -16,8 +16,6 @@ use crate::source::own::kept::KeptFiles;
 use crate::source::own::ledger::Tree;
 use crate::source::versions::found::{FoundVersion, fates, from_transcript, sort};
 
-/// How much of the newest lists of kept versions is read, in bytes.
-const NEWEST: usize = 8 << 20;
 /// The most versions of one file, the newest.
 const MOST_VERSIONS: usize = 20;
 /// The largest content that is compared, in bytes.
@@ -86,7 +84,7 @@ fn of_kept(kept: &Path, path: &Path) -> Vec<FoundVersion> {
     let files =
         path.parent().and_then(Tree::find).and_then(|tree| Some(KeptFiles::of_tree(kept, tree.text()?)));
     let (Some(files), Some(path)) = (files, path.to_str()) else { return Vec::new() };
-    let found = files.newest_of(&HashSet::from([path]), NEWEST).into_iter();
+    let found = files.of_file(path).into_iter();
     found.filter_map(|version| FoundVersion::of_kept(version, &files)).collect()
 }
 

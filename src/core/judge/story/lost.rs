@@ -1,10 +1,9 @@
 //! The story of edits that are gone.
 
-use crate::core::judge::rules::facts::window_name;
-use crate::core::judge::rules::place::lost::{Doer, Owner, gone_evidence, losses, what, who};
+use crate::core::judge::rules::place::lost::{Owner, gone_evidence, losses, what, who};
 use crate::core::judge::story::chain::{Chain, Ending, so};
 use crate::core::judge::story::scene::{Scene, all_windows};
-use crate::core::model::{Cause, Evidence, Story, WindowView};
+use crate::core::model::{Cause, Story, WindowView};
 
 /// The most files that are reported, those changed last.
 const MOST: usize = 4;
@@ -24,18 +23,8 @@ pub(crate) fn lost(scene: &Scene<'_>) -> Option<Story> {
     let owner = &loss.owner;
     let mut chain = Chain::default();
     for by in loss.by.iter().take(MOST) {
-        let evidence: Vec<Evidence> = by.evidence().into_iter().collect();
-        match by {
-            Doer::Command(by, command) => {
-                let told = format!("{} ran `{}`", window_name(by), command.line);
-                chain.saw(Some(command.at), told, evidence);
-            }
-            Doer::Hook(by, undone) => {
-                let told = format!("{} ran `{}`", window_name(by), undone.line);
-                chain.saw(Some(undone.at), told, evidence);
-            }
-            Doer::Git(seen) => chain.saw(Some(seen.command.at), seen.sentence(), evidence),
-            Doer::NotKnown => {}
+        if let Some((at, sentence)) = by.ran() {
+            chain.saw(Some(at), sentence, by.evidence().into_iter().collect::<Vec<_>>());
         }
     }
     for edit in loss.edits.iter().take(MOST) {

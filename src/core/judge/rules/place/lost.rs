@@ -106,6 +106,16 @@ impl<'a> Doer<'a> {
         }
     }
 
+    /// Says what ran, and when.
+    pub(crate) fn ran(&self) -> Option<(Timestamp, String)> {
+        match self {
+            Self::Command(window, command) => Some((command.at, ran(window, &command.line))),
+            Self::Hook(window, by) => Some((by.at, ran(window, &by.line))),
+            Self::Git(seen) => Some((seen.command.at, seen.sentence())),
+            Self::NotKnown => None,
+        }
+    }
+
     /// States what it ran.
     pub(crate) fn evidence(&self) -> Option<Evidence> {
         match self {
@@ -256,14 +266,18 @@ pub(crate) fn what(loss: &Loss<'_>, facts: &Facts<'_>) -> String {
 /// Says what ran then.
 pub(crate) fn who(loss: &Loss<'_>) -> String {
     let told = |by: &Doer<'_>| match by {
-        Doer::Command(by, command) => format!("{} ran `{}` then", window_name(by), command.line),
-        Doer::Hook(window, by) => format!("{} ran `{}` then", window_name(window), by.line),
+        Doer::Command(by, command) => format!("{} then", ran(by, &command.line)),
+        Doer::Hook(window, by) => format!("{} then", ran(window, &by.line)),
         Doer::Git(seen) => seen.sentence(),
         Doer::NotKnown => "a person or a script changed the files, or a command that is not known".to_owned(),
     };
     let more = loss.by.len().saturating_sub(MOST_DOERS);
     let more = (more > 0).then(|| format!("and {}", count(more, "more command")));
     loss.by.iter().take(MOST_DOERS).map(told).chain(more).collect::<Vec<_>>().join("; ")
+}
+
+fn ran(window: &WindowView, line: &Untrusted) -> String {
+    format!("{} ran `{line}`", window_name(window))
 }
 
 /// States that an edit is gone.
@@ -276,6 +290,5 @@ pub(crate) fn gone_evidence(edit: &Edit) -> Evidence {
 /// States that a window ran a command.
 fn command_evidence((window, command): (&WindowView, &ShellCommand)) -> Option<Evidence> {
     let source = certain_work(window)?.path.text().clone();
-    let value = format!("{} ran `{}`", window_name(window), command.line);
-    Some(Evidence::new("command", value, source).dated(Some(command.at)))
+    Some(Evidence::new("command", ran(window, &command.line), source).dated(Some(command.at)))
 }
