@@ -90,6 +90,7 @@ impl Query<'_> {
             if level != HoldUps::Off && !recent.is_empty() {
                 let why = present::guard::hold_up("this edit", &recent, top, self.now);
                 let held_up = self.held_up(decide::edits(&recent), Harm::Kept);
+                let held_up = (held_up, decide::newest_edit(&recent));
                 let (response, text) =
                     self.hold_up(asker, level, (&tree, &found.own_lines), held_up, &why)?;
                 if text.is_some() {

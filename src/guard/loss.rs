@@ -40,7 +40,7 @@ const MOST_LINE: usize = 200;
 const MOST_WORDS: usize = 16;
 
 /// What git has in its folder while it is in the middle of something that changes files.
-const UNDER_WAY: [&str; 8] = [
+pub(super) const UNDER_WAY: [&str; 8] = [
     "index.lock", "HEAD.lock", "rebase-merge", "rebase-apply", "MERGE_HEAD", "CHERRY_PICK_HEAD",
     "REVERT_HEAD", "sequencer",
 ];

@@ -24,12 +24,17 @@ use self::machine::Machine;
 use self::outcome::{GuardOutcome, GuardResponse, HookAnswer};
 use self::query::Query;
 use self::scope::Scope;
+use crate::core::guard::call::TreeCall;
+use crate::core::guard::files::file_calls;
+use crate::core::guard::git::git_calls_with;
+use crate::core::guard::git::reach::Reach;
 use crate::core::guard::git::stash::{StashCall, stash_calls};
-use crate::core::guard::git::{GitCall, git_calls};
 use crate::core::guard::shell::Place;
+use crate::core::model::snapshot::ledger::folder_name;
 use crate::format::hook::guard::{Asker, Moment, Touch, note, question};
 use crate::format::reading::json;
 use crate::source::own::ledger::Tree;
+use crate::source::repos::settings::GitSettings;
 
 /// Answers a hook's input; the machine is only asked if something is in the guard's scope.
 ///
@@ -95,7 +100,7 @@ impl Query<'_> {
     fn before_line(
         &self,
         asker: Asker,
-        calls: &[GitCall],
+        calls: &[TreeCall],
         stash: &[StashCall],
     ) -> anyhow::Result<GuardResponse> {
         let stashes = self.stashes(stash);
@@ -139,7 +144,46 @@ fn top_of(folder: &str) -> Option<String> {
     tree.text().map(str::to_owned)
 }
 
-/// Returns the calls of git in a line that reach into what others have not committed.
-fn calls_of(line: &str, folder: &str, scope: &Scope) -> Vec<GitCall> {
-    git_calls(line, &Place { folder, home: scope.home.to_str(), top_of: &top_of })
+/// Returns the calls in a line that reach into what others have not committed.
+fn calls_of(line: &str, folder: &str, scope: &Scope) -> Vec<TreeCall> {
+    let place = Place { folder, home: scope.home.to_str(), top_of: &top_of };
+    let settings = std::cell::OnceCell::new();
+    let alias = |verb: &str| {
+        let settings = settings.get_or_init(|| {
+            let tree = Tree::find(Path::new(folder))?;
+            Some(GitSettings::read(tree.common_dir()?, &scope.home, &[]))
+        });
+        settings.as_ref()?.value(&format!("alias.{}", verb.to_ascii_lowercase())).map(str::to_owned)
+    };
+    let mut calls = git_calls_with(line, &place, &alias);
+    calls.extend(file_calls(line, &place).iter().flat_map(|call| by_tree(call, scope)));
+    calls
+}
+
+/// Returns the parts of a call of a program in the working trees where windows have been guarded: most files that a line
+/// writes lie elsewhere.
+fn by_tree(call: &TreeCall, scope: &Scope) -> Vec<TreeCall> {
+    let (Reach::Paths(paths) | Reach::Files(paths)) = &call.reach else { return Vec::new() };
+    let mut parts: Vec<(String, Vec<String>)> = Vec::new();
+    for path in paths {
+        // A folder that is removed may be a working tree itself, or have others in it.
+        let place = Path::new(path);
+        let is_folder = matches!(call.reach, Reach::Paths(_)) && place.is_dir();
+        let folder = if is_folder { Some(place) } else { place.parent() };
+        let Some(tree) = folder.and_then(Tree::find).filter(Tree::is_repository) else { continue };
+        let Some(top) = tree.text().filter(|top| is_folder || scope.ledgers.join(folder_name(top)).is_dir())
+        else {
+            continue;
+        };
+        match parts.iter_mut().find(|(known, _)| known == top) {
+            Some((_, paths)) => paths.push(path.clone()),
+            None => parts.push((top.to_owned(), vec![path.clone()])),
+        }
+    }
+    let is_of_paths = matches!(call.reach, Reach::Paths(_));
+    let reach = |paths| if is_of_paths { Reach::Paths(paths) } else { Reach::Files(paths) };
+    parts
+        .into_iter()
+        .map(|(folder, paths)| TreeCall { folder, reach: reach(paths), ..call.clone() })
+        .collect()
 }

@@ -15,7 +15,7 @@ use crate::core::guard::decide::{self, Exempt, Life, Other};
 use crate::core::guard::git::reach::Takes;
 use crate::core::model::snapshot::ledger::{Brief, FileMoment, Harm, HeldUp, LedgerHolder, LedgerLine};
 use crate::core::model::{ProcessId, Untrusted};
-use crate::format::agent::claude_code::called;
+use crate::format::agent::claude_code::{called, conversation_of};
 use crate::format::hook::answers::{Calls, is_same_answer};
 use crate::format::hook::guard::{Asker, Moment, Question, Touch, question_to_person, refusal};
 use crate::guard::scope::Scope;
@@ -29,6 +29,8 @@ const TRANSCRIPT_END: usize = 512 << 10;
 const AT_ONCE: SignedDuration = SignedDuration::from_secs(2);
 /// The largest entry of a registry that is read, in bytes.
 const MOST_ENTRY: usize = 64 << 10;
+/// The largest list of background sessions that is read, in bytes.
+const MOST_ROSTER: usize = 256 << 10;
 /// How many processes above its own a window writes down.
 const MOST_ABOVE: usize = 8;
 
@@ -39,6 +41,8 @@ pub(crate) struct Query<'a> {
     pub(crate) now: Timestamp,
     pub(crate) machine: Machine,
     pub(crate) exempt: Exempt,
+    /// The sessions whose conversation the asking one continues in the background, or that continue its own.
+    same_conversation: Vec<Untrusted>,
     /// How many versions of files could not be kept.
     pub(crate) keep_failed: Cell<u32>,
     /// Of which sessions' ledgers it is known whether they are the asking window's: that reads the process table.
@@ -48,12 +52,15 @@ pub(crate) struct Query<'a> {
 impl<'a> Query<'a> {
     pub(crate) fn new(scope: &'a Scope, question: &'a Question, machine: Machine) -> Self {
         let exempt = Exempt { names: scope.guard.exempt.clone() };
+        let roster = small(&scope.claude_config.join("daemon/roster.json"), MOST_ROSTER).unwrap_or_default();
+        let same_conversation = conversation_of(&roster, &question.session);
         Self {
             scope,
             question,
             now: machine.now,
             machine,
             exempt,
+            same_conversation,
             keep_failed: Cell::new(0),
             kin: RefCell::default(),
         }
@@ -66,7 +73,8 @@ impl<'a> Query<'a> {
     /// Returns who asks.
     pub(crate) fn own(&self) -> Own<'_> {
         let (process, above) = (self.machine.process, &self.machine.above);
-        Own { session: &self.question.session, process, above }
+        let same_conversation = &self.same_conversation;
+        Own { session: &self.question.session, process, above, same_conversation }
     }
 
     pub(crate) fn read(&self, tree: &Tree, about: &About<'_>) -> LedgerView {
@@ -201,7 +209,8 @@ impl<'a> Query<'a> {
             return Ok(Some((GuardOutcome::Denied, Some(refusal(asker, &why)))));
         }
         let held_up = self.held_up([(other, held.path.raw())].into_iter(), Harm::Kept);
-        let response = self.hold_up(asker, HoldUps::HoldUp, (tree, &found.own_lines), held_up, &why)?;
+        let own = (tree, &found.own_lines);
+        let response = self.hold_up(asker, HoldUps::HoldUp, own, (held_up, None), &why)?;
         Ok(response.1.is_some().then_some(response))
     }
 
@@ -215,16 +224,17 @@ impl<'a> Query<'a> {
         decide::hold_up(in_the_way, harm, by)
     }
 
-    /// Refuses a call, or has the person asked, unless the like was held up before.
+    /// Refuses a call, or has the person asked, unless the like was held up before and no newer edit is in its way.
     pub(crate) fn hold_up(
         &self,
         asker: Asker,
         level: HoldUps,
         (tree, own): (&Tree, &OwnLines),
-        held_up: HeldUp,
+        (held_up, newest_edit): (HeldUp, Option<Timestamp>),
         why: &str,
     ) -> anyhow::Result<GuardResponse> {
-        if decide::is_override(&held_up, &own.held_up, |past| self.is_twin(asker, past)) {
+        let is_twin = |past: &HeldUp| self.is_twin(asker, past);
+        if decide::is_override(&held_up, newest_edit, &own.held_up, is_twin) {
             self.note_down(tree, &[LedgerLine::Overrode(held_up)])?;
             return Ok((GuardOutcome::Overridden, None));
         }

@@ -148,7 +148,8 @@ impl Query<'_> {
             let in_the_way = taken.iter().map(|taken| &taken.other).zip(about.iter().map(String::as_str));
             let held_up = self.held_up(in_the_way, harm);
             let found = self.read(&stash.tree, &About::Files(&[]));
-            response = self.hold_up(asker, level, (&stash.tree, &found.own_lines), held_up, &why)?;
+            let own = (&stash.tree, &found.own_lines);
+            response = self.hold_up(asker, level, own, (held_up, None), &why)?;
             if response.1.is_some() {
                 break;
             }

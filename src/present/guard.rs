@@ -21,9 +21,11 @@ const MOST_PATH: usize = 100;
 /// Describes at a prompt what other windows hold, in at most three lines.
 pub(crate) fn brief(holdings: &[Holding<'_>], holds_count: bool, tree: &str, now: Timestamp) -> String {
     let line = |one: &Holding<'_>| {
+        let is_dead = one.other.life == Life::Dead;
+        let verb = if is_dead { "left" } else { "has" };
         let edits =
-            (!one.edits.is_empty()).then(|| format!("has uncommitted edits in {}", files(one, tree, now)));
-        let holds = (holds_count && !one.other.holds.is_empty())
+            (!one.edits.is_empty()).then(|| format!("{verb} uncommitted edits in {}", files(one, tree, now)));
+        let holds = (holds_count && !is_dead && !one.other.holds.is_empty())
             .then(|| format!("holds {} for itself", holds(&one.other.holds, tree)));
         let what: Vec<String> = edits.into_iter().chain(holds).collect();
         format!("{} {}.", who(one.other), what.join(" and "))
@@ -68,6 +70,21 @@ pub(crate) fn hold_up(call: &str, holdings: &[Holding<'_>], tree: &str, now: Tim
     let more = if more > 0 { format!("; and {}", windows(more)) } else { String::new() };
     format!(
         "claimtop held this up once: {call} would affect another window's uncommitted edits in this tree ({}{more}). Restrict it to your own files, use your own working tree, or ask the person. If it is intended anyway, repeat the call within 10 minutes: it then goes through.",
+        whose.join("; ")
+    )
+}
+
+/// Says after a call which windows are on its new branch as well.
+pub(crate) fn branched(holdings: &[Holding<'_>], tree: &str, now: Timestamp) -> String {
+    let whose: Vec<String> = holdings
+        .iter()
+        .take(MOST_WINDOWS)
+        .map(|one| format!("{}: {}", who(one.other), files(one, tree, now)))
+        .collect();
+    let more = holdings.len().saturating_sub(MOST_WINDOWS);
+    let more = if more > 0 { format!("; and {}", windows(more)) } else { String::new() };
+    format!(
+        "claimtop: this working tree is on the new branch for other windows too, with their uncommitted edits ({}{more}). What they commit next goes there. For a branch of your own use a working tree of your own (`git worktree add`).",
         whose.join("; ")
     )
 }

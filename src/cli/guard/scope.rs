@@ -31,7 +31,7 @@ pub(super) fn scope(settings: &Settings) -> Scope {
 /// The signatures of agents that a person has configured cannot be read.
 pub(super) fn machine(settings: &Settings, now: Timestamp) -> anyhow::Result<Machine> {
     let signatures = signatures(settings).map_err(|failure| anyhow!(failure.lines().join("; ")))?;
-    Ok(Machine::of_system(&signatures, now))
+    Ok(Machine::of_system(signatures, now))
 }
 
 /// Returns the file in which every answer is counted.

@@ -1,10 +1,11 @@
 //! Whether the uncommitted work of others is in the way, and what follows from that.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 
 use jiff::{SignedDuration, Timestamp};
 
+use crate::core::guard::call::TreeCall;
 use crate::core::model::snapshot::ledger::{
     Digest16, Encounter, FileMoment, Harm, HeldUp, LedgerHolder, digest,
 };
@@ -89,14 +90,45 @@ pub(crate) fn held<'a>(others: &'a [Other], is_asked: impl Fn(&Other, &str) -> b
     others.iter().filter_map(holding).collect()
 }
 
+/// Returns what of the edits that a call reaches is in its way.
+///
+/// A dead window needs no file as it is: where the bytes stay, nothing is. And what a window edited after the other one
+/// did, it has read; it may change that in place, and commit what is staged of it.
+pub(crate) fn in_the_way<'a>(
+    others: &'a [Other],
+    call: &TreeCall,
+    own_edits: impl FnOnce(Vec<String>) -> HashMap<String, Timestamp>,
+) -> Vec<Holding<'a>> {
+    let is_kept = call.harm() == Harm::Kept;
+    let found = held(others, |other, _| !is_kept || other.life != Life::Dead);
+    if found.is_empty() || !is_kept || call.is_git && call.verb != "commit" {
+        return found;
+    }
+    let own_edits = own_edits(edits(&found).map(|(_, path)| path.to_owned()).collect());
+    let is_read = |edit: &Edit| {
+        own_edits.get(edit.path.raw()).is_some_and(|own| edit.at.is_some_and(|theirs| theirs < *own))
+    };
+    let of_one = |Holding { other, mut edits }: Holding<'a>| {
+        edits.retain(|edit| !is_read(edit));
+        (!edits.is_empty()).then_some(Holding { other, edits })
+    };
+    found.into_iter().filter_map(of_one).collect()
+}
+
 /// Returns what a window is notified of at a prompt: the uncommitted edits of the living, and, if that counts, what
-/// they hold for themselves.
+/// they hold for themselves; where there is no living one, what the dead have left.
 pub(crate) fn told_of(others: &[Other], holds_count: bool) -> Vec<Holding<'_>> {
-    let living = others.iter().filter(|other| other.life == Life::Alive);
-    let holding = |other| Holding { other, edits: uncommitted(other, |_| true) };
+    let of_those = |life: Life| {
+        let those = others.iter().filter(move |other| other.life == life);
+        those.map(|other| Holding { other, edits: uncommitted(other, |_| true) })
+    };
     let is_news =
         |holding: &Holding<'_>| !holding.edits.is_empty() || (holds_count && !holding.other.holds.is_empty());
-    living.map(holding).filter(is_news).collect()
+    let living: Vec<Holding<'_>> = of_those(Life::Alive).filter(is_news).collect();
+    if !living.is_empty() {
+        return living;
+    }
+    of_those(Life::Dead).filter(|holding| !holding.edits.is_empty()).collect()
 }
 
 /// Returns each edit with its owner.
@@ -192,16 +224,50 @@ pub(crate) fn hold_up<'a>(
     HeldUp { others, at, call, sub_agent, about, harm }
 }
 
+/// Returns when the last of these edits was made.
+pub(crate) fn newest_edit(holdings: &[Holding<'_>]) -> Option<Timestamp> {
+    holdings.iter().flat_map(|holding| &holding.edits).filter_map(|edit| edit.at).max()
+}
+
+/// A call that was held up earlier.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct PastHoldUp {
+    pub(crate) held_up: HeldUp,
+    /// When such a call last went through because of it.
+    pub(crate) went_through: Option<Timestamp>,
+}
+
+impl PastHoldUp {
+    pub(crate) fn new(held_up: HeldUp) -> Self {
+        Self { held_up, went_through: None }
+    }
+
+    /// Notes that a call went through that concerned some of the same files.
+    pub(crate) fn note_override(&mut self, overrode: &HeldUp) {
+        if overrode.about.iter().any(|file| self.held_up.about.contains(file)) {
+            self.went_through = Some(overrode.at);
+        }
+    }
+}
+
 /// Returns whether a call goes through because a similar one was held up before: for all these sessions' files,
-/// recently, in an earlier answer of the model, and with no less harm to them.
-pub(crate) fn is_override(now: &HeldUp, past: &[HeldUp], is_twin: impl Fn(&HeldUp) -> bool) -> bool {
-    let is_recent = |one: &&HeldUp| {
+/// recently, in an earlier answer of the model, and with no less harm to them. Once one has gone through, that applies
+/// to no edit made since: whoever repeats the call has not read of those bytes.
+pub(crate) fn is_override(
+    now: &HeldUp,
+    newest_edit: Option<Timestamp>,
+    past: &[PastHoldUp],
+    is_twin: impl Fn(&HeldUp) -> bool,
+) -> bool {
+    let is_usable = |past: &&PastHoldUp| {
+        let (one, went_through) = (&past.held_up, past.went_through);
         let age = now.at.duration_since(one.at);
-        !age.is_negative() && age <= OVERRIDE_WITHIN
+        let is_recent = !age.is_negative() && age <= OVERRIDE_WITHIN;
+        let covers = now.about.iter().all(|file| one.about.contains(file)) && one.harm >= now.harm;
+        let is_newer = went_through.is_some_and(|at| newest_edit.is_some_and(|edit| edit > at));
+        is_recent && covers && !is_newer
     };
-    let covers =
-        |one: &&HeldUp| now.about.iter().all(|file| one.about.contains(file)) && one.harm >= now.harm;
-    past.iter().filter(is_recent).filter(covers).any(|one| !is_twin(one))
+    past.iter().filter(is_usable).any(|past| !is_twin(&past.held_up))
 }
 
 #[cfg(test)]
@@ -229,8 +295,12 @@ mod tests {
     #[test]
     fn what_was_held_up_once_goes_through_for_the_same_sake_only() {
         let both = [("a", "/w/x"), ("b", "/w/y")];
+        let is_override = |now: &HeldUp, past: &[HeldUp], is_twin: &dyn Fn(&HeldUp) -> bool| {
+            let past: Vec<PastHoldUp> = past.iter().cloned().map(PastHoldUp::new).collect();
+            super::is_override(now, None, &past, is_twin)
+        };
         let past = [held_up(&both, Harm::Lost, 100)];
-        let is = |now: &HeldUp| is_override(now, &past, |_| false);
+        let is = |now: &HeldUp| is_override(now, &past, &|_| false);
         assert!(is(&held_up(&both, Harm::Lost, 130)));
         assert!(is(&held_up(&both, Harm::Kept, 130)), "it does less harm");
         assert!(is(&held_up(&both[..1], Harm::Lost, 130)), "fewer are in the way by now");
@@ -238,27 +308,43 @@ mod tests {
         assert!(!is(&held_up(&[("a", "/w/y")], Harm::Lost, 130)), "nothing was said of that file of theirs");
         assert!(!is(&held_up(&both, Harm::Lost, 701)), "that was long ago");
         assert!(!is(&held_up(&both, Harm::Lost, 99)), "the clock was set");
-        assert!(!is_override(&held_up(&both, Harm::Lost, 130), &past, |_| true), "a twin of the call");
+        assert!(!is_override(&held_up(&both, Harm::Lost, 130), &past, &|_| true), "a twin of the call");
         let staged = [held_up(&both, Harm::Kept, 100)];
-        assert!(!is_override(&held_up(&both, Harm::Lost, 130), &staged, |_| false), "that kept their bytes");
+        assert!(!is_override(&held_up(&both, Harm::Lost, 130), &staged, &|_| false), "that kept their bytes");
         let stashed = [held_up(&both, Harm::Stashed, 100)];
-        assert!(!is_override(&held_up(&both, Harm::Lost, 130), &stashed, |_| false), "so did that");
-        assert!(is_override(&held_up(&both, Harm::Stashed, 130), &stashed, |_| false));
+        assert!(!is_override(&held_up(&both, Harm::Lost, 130), &stashed, &|_| false), "so did that");
+        assert!(is_override(&held_up(&both, Harm::Stashed, 130), &stashed, &|_| false));
         let of_old = [HeldUp { about: Vec::new(), ..held_up(&both, Harm::Lost, 100) }];
         assert!(
-            !is_override(&held_up(&both, Harm::Lost, 130), &of_old, |_| false),
+            !is_override(&held_up(&both, Harm::Lost, 130), &of_old, &|_| false),
             "it does not say for which files"
         );
+    }
+
+    #[test]
+    fn what_went_through_once_opens_no_newer_edit() {
+        let file = [("a", "/w/x")];
+        let now = held_up(&file, Harm::Lost, 130);
+        let is = |edit: i64, past: &[PastHoldUp]| is_override(&now, Some(at(edit)), past, |_| false);
+        let mut past = vec![PastHoldUp::new(held_up(&file, Harm::Lost, 100))];
+        assert!(is(90, &past) && is(105, &past), "it was made again after the refusal");
+        past.iter_mut().for_each(|past| past.note_override(&held_up(&[("a", "/w/y")], Harm::Lost, 110)));
+        assert!(is(115, &past), "another file's call went through");
+        past.iter_mut().for_each(|past| past.note_override(&held_up(&file, Harm::Lost, 110)));
+        assert!(is(105, &past), "the same bytes");
+        assert!(!is(115, &past), "newer bytes");
+        past.push(PastHoldUp::new(held_up(&file, Harm::Lost, 120)));
+        assert!(is(115, &past), "that was said of them, too");
     }
 
     #[test]
     fn of_many_files_only_all_are_noted() {
         let paths: Vec<String> = (0..=MOST_NOTED).map(|number| format!("/w/{number}")).collect();
         let many: Vec<(&str, &str)> = paths.iter().map(|path| ("a", path.as_str())).collect();
-        let past = [held_up(&many, Harm::Lost, 100)];
-        assert_eq!(past[0].about.len(), 1);
-        assert!(is_override(&held_up(&many, Harm::Lost, 130), &past, |_| false));
-        assert!(!is_override(&held_up(&many[1..], Harm::Lost, 130), &past, |_| false));
+        let past = [PastHoldUp::new(held_up(&many, Harm::Lost, 100))];
+        assert_eq!(past[0].held_up.about.len(), 1);
+        assert!(is_override(&held_up(&many, Harm::Lost, 130), None, &past, |_| false));
+        assert!(!is_override(&held_up(&many[1..], Harm::Lost, 130), None, &past, |_| false));
     }
 
     #[test]

@@ -157,7 +157,8 @@ fn without_options(argv: &[String]) -> Vec<String> {
 
 /// Returns which files a call may change; `None` if that cannot be said for sure.
 fn reach(words: Vec<String>, tree: &str, mode: Option<&str>) -> Option<GitReach> {
-    let call = git_call(words, tree)?;
+    // What these change in files is another command's doing: a hook's, or that of a merge.
+    let call = git_call(words, tree).filter(|call| !matches!(call.verb, "add" | "commit" | "pull"))?;
     if !call.left_out.is_empty() || !call.spares.is_empty() {
         return None;
     }

@@ -299,7 +299,8 @@ impl Draft {
     fn command(&self, call: &Call, ended: Option<Timestamp>) -> Option<ShellCommand> {
         let Call { target: Some(Target::Command(line)), since: Some(at), .. } = call else { return None };
         let place = Place { folder: self.folder().unwrap_or("/"), home: None, top_of: &|_| None };
-        let reaches_files = !git_calls(line.raw(), &place).is_empty();
+        // A commit's hook may change files.
+        let reaches_files = git_calls(line.raw(), &place).iter().any(|call| call.verb != "add");
         Some(ShellCommand { line: line.clone(), at: *at, ended, reaches_files })
     }
 

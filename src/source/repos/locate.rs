@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::source::os::fence::{Fence, resolve};
 use crate::source::os::open::plain::small;
+use crate::source::repos::settings::settings;
 
 /// How many folders upwards a repository is looked for.
 const LEVELS: usize = 64;
@@ -85,7 +86,7 @@ fn main_of(common_dir: &Path) -> Option<PathBuf> {
     if let Some(tree) = core_value(&config, "worktree") {
         return Some(resolve(&common_dir.join(tree)));
     }
-    let is_bare = core_value(&config, "bare") == Some("true");
+    let is_bare = core_value(&config, "bare").as_deref() == Some("true");
     let is_inside = common_dir.file_name().is_some_and(|name| name == ".git");
     if is_inside && !is_bare { common_dir.parent().map(Path::to_path_buf) } else { None }
 }
@@ -93,25 +94,13 @@ fn main_of(common_dir: &Path) -> Option<PathBuf> {
 /// Returns a value of the section `core` of a repository's own configuration.
 pub(crate) fn core_setting(git_dir: &Path, wanted: &str) -> Option<String> {
     let config = small(&git_dir.join("config"), CONFIG).ok()?;
-    core_value(&String::from_utf8_lossy(&config), wanted).map(str::to_owned)
+    core_value(&String::from_utf8_lossy(&config), wanted)
 }
 
-/// Returns a value of the section `core` of a git configuration (git-config(1)), without its
-/// rarer ways of writing.
-fn core_value<'a>(config: &'a str, wanted: &str) -> Option<&'a str> {
-    let mut is_core = false;
-    let mut found = None;
-    for line in config.lines().map(str::trim) {
-        if line.starts_with('[') {
-            is_core = line.to_ascii_lowercase().starts_with("[core]");
-        } else if let Some((name, value)) = line.split_once('=')
-            && is_core
-            && name.trim().eq_ignore_ascii_case(wanted)
-        {
-            found = Some(value.trim().trim_matches('"'));
-        }
-    }
-    found
+/// Returns a value of the section `core` of a git configuration.
+fn core_value(config: &str, wanted: &str) -> Option<String> {
+    let wanted = format!("core.{}", wanted.to_ascii_lowercase());
+    settings(config).into_iter().rev().find(|(name, _)| *name == wanted).map(|(_, value)| value)
 }
 
 #[cfg(test)]
@@ -121,8 +110,8 @@ mod tests {
     #[test]
     fn the_section_core_is_read_and_no_other() {
         let config = "[remote \"x\"]\n\tbare = true\n[core]\n\tBare = false\n\tworktree = \"../../wt\"\n[a]\nbare = 1\n";
-        assert_eq!(core_value(config, "bare"), Some("false"));
-        assert_eq!(core_value(config, "worktree"), Some("../../wt"));
+        assert_eq!(core_value(config, "bare").as_deref(), Some("false"));
+        assert_eq!(core_value(config, "worktree").as_deref(), Some("../../wt"));
         assert_eq!(core_value("", "bare"), None);
     }
 }

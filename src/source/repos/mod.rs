@@ -9,6 +9,7 @@ pub(crate) mod locate;
 pub(crate) mod made;
 pub(crate) mod objects;
 pub(crate) mod refs;
+pub(crate) mod settings;
 pub(crate) mod stashed;
 pub(crate) mod strays;
 pub(crate) mod users;

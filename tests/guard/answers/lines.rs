@@ -103,7 +103,7 @@ const LINES: &[(&str, Expected, &str)] = &[
     (PLAIN, Exactly, "git checkout --force other"),
     (PLAIN, ByRule, "git checkout other"),
     (PLAIN, ByRule, "git checkout -m other"),
-    (PLAIN, ByRule, "git checkout -b elsewhere"),
+    (PLAIN, Silent, "git checkout -b elsewhere"),
     (PLAIN, ByRule, "git checkout -b elsewhere other"),
     (PLAIN, ByRule, "git checkout --detach"),
     (PLAIN, ByRule, "git checkout HEAD~1"),
@@ -208,7 +208,7 @@ const LINES: &[(&str, Expected, &str)] = &[
     (PLAIN, Silent, "git --work-tree=. checkout -f"),
     (PLAIN, Silent, "GIT_INDEX_FILE=other git checkout-index -fa"),
     (PLAIN, ByRule, "git switch other"),
-    (PLAIN, ByRule, "git switch -c elsewhere"),
+    (PLAIN, Silent, "git switch -c elsewhere"),
     (PLAIN, ByRule, "git switch --detach"),
     (PLAIN, Exactly, "git switch -f other"),
     (PLAIN, Exactly, "git switch --discard-changes other"),
@@ -268,7 +268,47 @@ const LINES: &[(&str, Expected, &str)] = &[
     (PLAIN, Exactly, "git add --refresh ."),
     (PLAIN, Exactly, "git add -p ."),
     (PLAIN, Exactly, "git add --renormalize ."),
-    (PLAIN, Silent, "git add src"),
+    (PLAIN, Exactly, "git add src"),
+    (PLAIN, Silent, "git add src/changed.rs"),
+    (PLAIN, Exactly, "git add fresh docs"),
+    (PLAIN, Exactly, "git commit -i . -m x"),
+    (PLAIN, Exactly, "git checkout -- ':(top)src'"),
+    (PLAIN, Exactly, "cd docs && git restore :/src"),
+    (PLAIN, Exactly, "cd docs && git checkout HEAD -- :/src/changed.rs ':(top)own.rs'"),
+    (PLAIN, Exactly, "rm src/new.rs"),
+    (PLAIN, Exactly, "rm -rf src fresh"),
+    (PLAIN, Exactly, "rm -f src/*.rs"),
+    (PLAIN, Exactly, "cd src && rm -f -- new.rs ../own.rs"),
+    (PLAIN, Exactly, "unlink src/changed.rs"),
+    (PLAIN, Exactly, "find src -name 'n*.rs' -delete"),
+    (PLAIN, Exactly, "find . -type f -name '*.log' -exec rm {} +"),
+    (PLAIN, Exactly, "find fresh -delete"),
+    (PLAIN, Exactly, "mv src/changed.rs ../gone.rs"),
+    (PLAIN, Exactly, "mv own.rs src/changed.rs"),
+    (PLAIN, Exactly, "mv src lib"),
+    (PLAIN, Exactly, "cp own.rs src/new.rs"),
+    (PLAIN, Exactly, "cp own.rs fresh"),
+    (PLAIN, Exactly, "cp own.rs new.rs && cp -t fresh new.rs"),
+    (PLAIN, Exactly, "install -m 644 own.rs src/new.rs"),
+    (PLAIN, Exactly, "ln -sf ../own.rs src/new.rs"),
+    (PLAIN, Exactly, "echo x > src/both.rs"),
+    (PLAIN, Exactly, "cat > src/new.rs <<'EOF'\nx\nEOF"),
+    (PLAIN, Exactly, "git show HEAD:src/changed.rs > src/changed.rs"),
+    (PLAIN, Exactly, "cat own.rs | tee src/staged.rs > /dev/null"),
+    (PLAIN, Exactly, "truncate -s 0 src/changed.rs"),
+    (PLAIN, Exactly, "dd if=/dev/null of=src/new.rs status=none"),
+    (PLAIN, Exactly, "sed -i s/edited/x/ src/changed.rs src/staged.rs"),
+    (PLAIN, Exactly, "sort -r own.rs -o src/new.rs"),
+    (PLAIN, Exactly, "sed s/edited/x/ src/changed.rs; cat src/new.rs; echo x > ../other; cp -r src ../copy"),
+    (PLAIN, Exactly, "git checkout -- $(git diff --name-only)"),
+    (PLAIN, Exactly, "for f in $(git diff --name-only); do git checkout -- \"$f\"; done"),
+    (PLAIN, Exactly, "git diff --name-only | xargs git checkout --"),
+    (PLAIN, Exactly, "git ls-files -m | xargs git restore"),
+    (PLAIN, Exactly, "bash <<'X'\ngit reset --hard\nX"),
+    (PLAIN, Exactly, "cat <<X | sh\ngit clean -fd\nX"),
+    (PLAIN, Exactly, "echo 'git checkout -- .' | sh"),
+    (PLAIN, Silent, "echo x >> src/changed.rs"),
+    (PLAIN, Silent, "python3 -c 'open(\"src/new.rs\", \"w\")'"),
     (PLAIN, Exactly, "git commit -am x"),
     (PLAIN, Exactly, "git commit -qam x"),
     (PLAIN, Exactly, "git commit -a -m 'a b'"),
@@ -279,8 +319,10 @@ const LINES: &[(&str, Expected, &str)] = &[
     (PLAIN, Exactly, "git commit -m x -- own.rs"),
     (PLAIN, Exactly, "git commit -ma own.rs"),
     (PLAIN, Exactly, "git commit -uall -m x own.rs"),
-    (PLAIN, Silent, "git commit -m x"),
-    (PLAIN, Silent, "git commit -m x src"),
+    (PLAIN, ByRule, "git commit -m x"),
+    (PLAIN, ByRule, "git commit --amend --no-edit"),
+    (PLAIN, Exactly, "git commit -m x src"),
+    (PLAIN, Silent, "git commit -m x src/changed.rs"),
     (PLAIN, Exactly, "git rm own.rs"),
     (PLAIN, Exactly, "git rm -r src"),
     (PLAIN, Exactly, "git rm -f own.rs"),
@@ -489,6 +531,104 @@ fn check(every: usize, under_way: &str, sort: Sort) {
 #[test]
 fn a_line_is_held_up_for_those_whose_bytes_it_takes() {
     check(1, PLAIN, Sort::default());
+}
+
+/// What settings and hooks make of a line; the first column prepares the tree.
+#[test]
+fn settings_of_git_decide_what_a_line_stashes() {
+    const HOOK: &str = "printf '#!/bin/sh\ngit stash -q -k\n' > .git/hooks/pre-commit";
+    const HUSKY: &str =
+        "mkdir -p .husky/_; git config core.hooksPath .husky/_; echo 'npx lint-staged' > .husky/pre-commit";
+    const REBASES: &str = "git config rebase.autoStash true";
+    for (before, line, is_held) in [
+        ("git config alias.sv 'stash -u'", "git sv", true),
+        ("git config --global alias.nuke '!git reset --hard && git clean -fd'", "cd src && git nuke", true),
+        ("git config alias.st 'status -s'", "git st", false),
+        ("true", "git pull", false),
+        ("true", "git pull --rebase", false),
+        (REBASES, "git pull", false),
+        (REBASES, "git pull --rebase", true),
+        (REBASES, "git pull -r origin main", true),
+        (REBASES, "git pull --rebase --no-autostash", false),
+        ("git config --global rebase.autoStash true; git config pull.rebase true", "git pull", true),
+        ("git config rebase.autoStash true; git config branch.main.rebase true", "git pull", true),
+        ("git config rebase.autoStash true; git config pull.rebase true", "git pull --no-rebase", false),
+        ("git config --global merge.autoStash true", "git pull --ff-only", true),
+        ("true", "git -c rebase.autoStash=true pull --rebase", true),
+        ("true", "git commit -qm x -- own.rs", false),
+        (HOOK, "git commit -qm x -- own.rs", true),
+        (HOOK, "git commit -nqm x -- own.rs", false),
+        (HUSKY, "git commit -qm x -- own.rs", true),
+    ] {
+        let world = World::new();
+        let shop = tree(&world, Sort::default(), PLAIN);
+        shell(&world, &shop, before);
+        assert_eq!(!held_up(&world, &shop, line).is_empty(), is_held, "{before}: {line}");
+    }
+}
+
+/// A submodule with another session's edits: what a line really takes there, by its bytes, is what it is held up for.
+#[test]
+fn a_line_is_held_up_for_what_it_takes_of_a_submodule() {
+    const LINES: &[&str] = &[
+        "git submodule update --force",
+        "git submodule update --init --recursive --force",
+        "git submodule update",
+        "git submodule foreach --recursive 'git reset --hard'",
+        "git submodule foreach git checkout .",
+        "git submodule foreach git status",
+        "git submodule deinit -f packages/engine",
+        "git submodule deinit --all -f",
+        "git submodule sync",
+        "git reset -q --hard --recurse-submodules",
+        "git reset -q --hard",
+        "git checkout -f --recurse-submodules main",
+        "git restore --recurse-submodules .",
+        "git rm -rfq packages/engine",
+        "git clean -ffdx",
+        "git -C packages/engine stash -u",
+        "cd packages/engine && git clean -fd",
+        "rm -rf packages",
+        "rm -rf packages/engine",
+        "git stash",
+    ];
+    let world = World::new();
+    world.write("home/.gitconfig", "[user]\nname = x\nemail = x@x\n[protocol \"file\"]\nallow = always\n");
+    let shop = world.path("shop");
+    std::fs::create_dir_all(world.path("engine")).unwrap();
+    std::fs::create_dir_all(&shop).unwrap();
+    let begin = "git init -qb main; echo 0 > lib.rs; git add -A; git commit -qm one";
+    shell(&world, &world.path("engine"), begin);
+    shell(
+        &world,
+        &shop,
+        &format!("{begin}; git submodule -q add ../engine packages/engine; git commit -qm sub"),
+    );
+    std::thread::sleep(std::time::Duration::from_millis(1_100));
+    let engine = shop.join("packages/engine");
+    let kept = world.path("kept");
+    let copy = |from: &Path, to: &Path| {
+        assert!(Command::new("cp").arg("-a").args([from, to]).status().unwrap().success());
+    };
+    for (file, text) in [("lib.rs", "lib of pay\n"), ("new.rs", "new of pay\n")] {
+        std::fs::write(engine.join(file), text).unwrap();
+        let hook = json!({"session_id": "pay", "cwd": shop, "hook_event_name": "PostToolUse",
+            "tool_name": "Write", "tool_input": {"file_path": engine.join(file), "content": "x"}});
+        assert_eq!(guard(&world, &hook), "");
+    }
+    copy(&shop, &kept);
+    let state = || ["lib.rs", "new.rs"].map(|file| std::fs::read_to_string(engine.join(file)).ok());
+    let (before, mut wrong) = (state(), Vec::new());
+    for line in LINES {
+        std::fs::remove_dir_all(&shop).unwrap();
+        copy(&kept, &shop);
+        let is_held = !held_up(&world, &shop, line).is_empty();
+        shell(&world, &shop, line);
+        if (state() != before) != is_held {
+            wrong.push(format!("{line}: held up {is_held}, after it {:?}", state()));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]

@@ -51,10 +51,11 @@ fn what_is_true_is_compared_with_what_is_said() {
     check(&[&more], 1, "wrong 0, missed 1, cannot be seen 0");
     check(&[&right, &right], 1, "wrong 0, missed 1, cannot be seen 0");
     let died = r#"{"died":"cart"}"#;
-    check(&[died, &right], 1, "wrong 0, missed 1, cannot be seen 0");
-    let unseen = prompt(r#"{"said":"brief","about":{"cart":["a.rs"]},"hidden":"by a shell"}"#);
-    check(&[died, &unseen], 0, "wrong 0, missed 0, cannot be seen 1");
+    check(&[died, &right], 0, "wrong 0, missed 0, cannot be seen 0");
     let committed = r#"{"git":{"tree":"shop","verb":"commit"}}"#;
+    check(&[committed, &right], 1, "wrong 0, missed 1, cannot be seen 0");
+    let unseen = prompt(r#"{"said":"brief","about":{"cart":["a.rs"]},"hidden":"by a shell"}"#);
+    check(&[committed, &unseen], 0, "wrong 0, missed 0, cannot be seen 1");
     check(&[committed, &prompt(r#"{"said":"none"}"#)], 0, "wrong 0, missed 0, cannot be seen 0");
 }
 

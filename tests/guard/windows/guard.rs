@@ -258,7 +258,12 @@ fn the_dead_warn_of_nothing_but_what_would_lose_their_bytes() {
     let pay = repo.join("src/pay.rs");
     cart.write(&world, &pay, "two\n");
     cart.die();
-    assert_eq!(other.prompt(&world), None);
+    let brief = other.prompt(&world).expect("a brief");
+    assert!(brief.contains("has died) left uncommitted edits in `src/pay.rs`"), "{brief}");
+    assert_eq!(other.prompt(&world), None, "once");
+    for keeps in ["git add -A", "git commit -am x", "git checkout -b new", "sed -i s/a/b/ src/pay.rs"] {
+        assert_eq!(other.line(&world, keeps), None, "{keeps}");
+    }
     let reason = other.line(&world, "git checkout .").expect("a refusal");
     assert!(reason.contains("has died"), "{reason}");
     assert_eq!(other.write(&world, &pay, "three\n"), None);

@@ -158,6 +158,7 @@ fn a_work_items_tree_is_kept_for_whoever_claimed_it() {
 #[test]
 fn the_finding_names_the_window_whose_hook_has_found_it() {
     let world = World::new();
+    world.write("home/.config/claimtop/config.toml", "[guard]\ngit = 'off'\n");
     let [shop, till] = ["shop", "till"].map(|name| repository_at(&world.path(&format!("home/{name}"))));
     let mut pay = Window::open(&world, ID, &shop);
     let mut cart = Window::open(&world, "78e42426-d304-4174-9fca-9ed786d1582e", &till);

@@ -286,7 +286,8 @@ fn check(line: &str) -> Vec<String> {
     let has_way = |text: &str| text.contains("`claimtop rescue ") || text.contains("`git stash apply ");
     let is_noted =
         note.contains("this call undid uncommitted edits") && note.contains("PID") && has_way(&note);
-    check(is_noted == is_of_pay && (is_of_pay || note.is_empty()), format!("noted: {note}"));
+    let is_branched = note.contains("is on the new branch");
+    check(is_noted == is_of_pay && (is_of_pay || is_branched || note.is_empty()), format!("noted: {note}"));
     let heard = pay.prompt(&world).unwrap_or_default();
     let is_heard = heard.contains("your uncommitted edits of")
         && heard.contains("were undone by the `")

@@ -242,7 +242,10 @@ fn named(answer: &str) -> (BTreeSet<String>, BTreeSet<String>) {
         [before, quoted] => Some((before, quoted)),
         _ => None,
     });
-    let is_file = |before: &str, quoted: &str| !before.ends_with("window ") && !quoted.starts_with("git ");
+    let is_file = |before: &str, quoted: &str| {
+        let is_call = before.ends_with("held this up once: ") || quoted.starts_with("git ");
+        !before.ends_with("window ") && !is_call
+    };
     let files =
         quoted.filter(|(before, quoted)| is_file(before, quoted)).map(|(_, file)| format!("`{file}`"));
     (pids, files.collect())

@@ -7,6 +7,8 @@ use crate::core::guard::shell::token::{UNKNOWN, is_known};
 /// The arguments of a verb.
 pub(super) struct Arguments<'a> {
     folder: &'a str,
+    /// The top of the working tree, if it is known.
+    top: Option<&'a str>,
     /// The long options, without values that are words of their own.
     pub(super) options: Vec<&'a str>,
     /// The letters of the short ones.
@@ -57,6 +59,12 @@ pub(super) fn is_top(path: &&str) -> bool {
     matches!(*path, ":/" | ":/." | ":(top)" | ":(top).")
 }
 
+/// Returns the path of a pathspec that counts from the top of the working tree.
+fn from_top(path: &str) -> Option<&str> {
+    let inside = [":(top)", ":/"].iter().find_map(|sign| path.strip_prefix(sign))?;
+    Some(inside).filter(|inside| !inside.is_empty() && !inside.starts_with([':', '!', '^', '(']))
+}
+
 /// Returns the path that a pathspec excludes, if it does.
 pub(super) fn left_out(path: &str) -> Option<&str> {
     [":!", ":^", ":(exclude)"].iter().find_map(|sign| path.strip_prefix(sign))
@@ -77,7 +85,7 @@ fn is_option(word: &str, long: &str) -> bool {
 const WHOLE: [&str; 1] = ["--edit"];
 
 impl<'a> Arguments<'a> {
-    pub(super) fn parse(verb: &str, rest: &[&'a str], folder: &'a str) -> Self {
+    pub(super) fn parse(verb: &str, rest: &[&'a str], folder: &'a str, top: Option<&'a str>) -> Self {
         let ValueOptions(with_value, with_rest, long) = valued(verb);
         let (mut options, mut letters, mut words) = (Vec::new(), Vec::new(), Vec::new());
         let (mut paths, mut excluded) = (None, Vec::new());
@@ -114,7 +122,7 @@ impl<'a> Arguments<'a> {
                 words.push(word);
             }
         }
-        Self { folder, options, letters, words, paths, excluded }
+        Self { folder, top, options, letters, words, paths, excluded }
     }
 
     /// Returns whether everything is known except values of options, and the name of a commit if a verb takes the
@@ -163,8 +171,12 @@ impl<'a> Arguments<'a> {
     }
 
     pub(super) fn absolute(&self, paths: &[&str]) -> Option<Vec<String>> {
-        // Words that begin with `:` mean more to git than a path.
-        let path = |path: &&str| if path.starts_with(':') { None } else { joined(self.folder, path) };
+        // Words that begin with `:` mean more to git than a path; from the top of the tree on it is one.
+        let path = |path: &&str| match from_top(path) {
+            Some(inside) => joined(self.top?, inside),
+            None if path.starts_with(':') => None,
+            None => joined(self.folder, path),
+        };
         paths.iter().map(path).collect()
     }
 

@@ -1,89 +1,47 @@
 //! Calls of git that reach into the uncommitted work of others.
 
+mod aliases;
 mod arguments;
 pub(crate) mod reach;
 pub(crate) mod stash;
+mod submodules;
 pub(crate) mod trees;
 mod verbs;
 
+use crate::core::guard::call::{DecidingSetting, InnerTrees, TreeCall};
 use crate::core::guard::folder::joined;
 use crate::core::guard::git::arguments::Arguments;
-use crate::core::guard::git::reach::{Reach, Takes, TrackedFiles, is_pattern};
-use crate::core::guard::git::verbs::{ends, onto, reach_of};
+use crate::core::guard::git::reach::{Reach, Takes, TrackedFiles};
+use crate::core::guard::git::verbs::{begins_branch, deciding_setting, ends, is_dry_commit, onto, reach_of};
 use crate::core::guard::shell::token::{ANY, MANY, is_known};
 use crate::core::guard::shell::{Command, Place, commands, name_of};
-use crate::core::model::snapshot::ledger::Harm;
-
-/// One such call.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct GitCall {
-    /// The folder that it works in, absolute.
-    pub(crate) folder: String,
-    /// Its verb, such as `stash`.
-    pub(crate) verb: &'static str,
-    /// Where it reaches.
-    pub(crate) reach: Reach,
-    /// Which files it takes there.
-    pub(crate) takes: Takes,
-    /// Patterns of files that it leaves all the same, in the syntax of ignore files.
-    pub(crate) spares: Vec<String>,
-    /// Paths, absolute, that it leaves out.
-    pub(crate) left_out: Vec<String>,
-    /// The name of the commit that it goes to, or takes in, if it does nothing when the tree is there already.
-    pub(crate) onto: Option<String>,
-    /// Whether it takes whole working trees that lie in its reach.
-    pub(crate) takes_trees: bool,
-    /// Whether it is to overwrite files that git would carry over, or refuse to touch.
-    is_forced: bool,
-    /// The files in git's folder of which one must exist for it to end anything; empty if it does not end anything.
-    pub(crate) during: &'static [&'static str],
-}
-
-impl GitCall {
-    /// Returns the fate of the files that it takes.
-    pub(crate) fn harm(&self) -> Harm {
-        match self.verb {
-            "add -A" | "commit" | "commit -a" | "merge" | "rebase" => Harm::Kept,
-            "checkout" | "switch" if !self.is_forced && self.reach == Reach::Tree => Harm::Kept,
-            "stash" | "pull --autostash" => Harm::Stashed,
-            _ => Harm::Lost,
-        }
-    }
-
-    /// Returns the fate of a whole working tree that it takes.
-    pub(crate) fn of_tree(&self, folder: String) -> Self {
-        let (reach, takes) = (Reach::Tree, Takes::ALL);
-        Self { folder, reach, takes, spares: Vec::new(), left_out: Vec::new(), ..self.clone() }
-    }
-
-    /// Settles its reach by the files that are there, or known to git.
-    pub(crate) fn resolve(self, is_there: impl Fn(&str) -> bool) -> Self {
-        let Reach::PathsOrTree(mut paths) = self.reach else { return self };
-        // A commit's name has none of these characters.
-        let is_path = |path: &String| is_there(path) || is_pattern(path);
-        let (reach, takes) = match paths.len() {
-            _ if paths.iter().all(is_path) => (Reach::Paths(paths), Takes::known(TrackedFiles::Unstaged)),
-            0 | 1 => (Reach::Tree, self.takes),
-            _ => (Reach::Paths(paths.split_off(1)), Takes::out_of_commit(TrackedFiles::InCommit)),
-        };
-        Self { reach, takes, ..self }
-    }
-}
 
 /// Returns the calls of git in a shell line, run in some place, that reach into the uncommitted work of others.
-pub(crate) fn git_calls(line: &str, place: &Place<'_>) -> Vec<GitCall> {
+pub(crate) fn git_calls(line: &str, place: &Place<'_>) -> Vec<TreeCall> {
+    git_calls_with(line, place, &|_| None)
+}
+
+/// Returns the same, with the meaning of the person's own verbs (git-config(1), `alias.*`).
+pub(crate) fn git_calls_with(
+    line: &str,
+    place: &Place<'_>,
+    alias: &dyn Fn(&str) -> Option<String>,
+) -> Vec<TreeCall> {
     // Most lines have nothing to do with git.
     if !line.contains("git") {
         return Vec::new();
     }
-    let mut calls: Vec<GitCall> = commands(line, place).iter().filter_map(call).collect();
+    let commands = commands(line, place);
+    let commands = commands.iter().flat_map(|command| aliases::resolved(command, place, alias));
+    let mut calls: Vec<TreeCall> = commands.flat_map(|command| calls_of(&command, place.top_of)).collect();
     calls.dedup();
     calls
 }
 
 /// Returns the call that git's own arguments make, run in some folder, if it reaches into the uncommitted work of others.
-pub(crate) fn git_call(words: Vec<String>, folder: &str) -> Option<GitCall> {
-    call(&Command { words, folder: Some(folder.into()) })
+pub(crate) fn git_call(words: Vec<String>, folder: &str) -> Option<TreeCall> {
+    let calls = calls_of(&Command { words, folder: Some(folder.into()) }, &|_| None);
+    calls.into_iter().find(|call| call.by_setting != Some(DecidingSetting::CommitHook))
 }
 
 /// Options of git's own that do not change what a verb takes; those about paths only if the paths are plain.
@@ -92,14 +50,24 @@ const WITHOUT_EFFECT: [&str; 11] = [
     "--icase-pathspecs", "--no-advice", "--no-replace-objects", "--no-lazy-fetch",
 ];
 
-/// Returns the folder that a call of git works in, absolute, its verb, and the words after that; `None` if they are not
-/// known, or it is no call of git.
-fn verb_of<'a>(words: &'a [&'a str], folder: &str) -> Option<(String, &'a str, &'a [&'a str])> {
+/// A call of git, before its arguments are read.
+struct VerbCall<'a> {
+    /// The folder that it works in, absolute.
+    folder: String,
+    verb: &'a str,
+    /// The words after the verb.
+    rest: &'a [&'a str],
+    /// What `-c` sets, names in lower case.
+    settings: Vec<(String, String)>,
+}
+
+/// Returns a call of git, as far as its own options are known; `None` if they are not, or it is no call of git.
+fn verb_of<'a>(words: &'a [&'a str], folder: &str) -> Option<VerbCall<'a>> {
     let (program, mut rest) = words.split_first()?;
     if name_of(program) != "git" {
         return None;
     }
-    let mut folder = folder.to_owned();
+    let (mut folder, mut settings) = (folder.to_owned(), Vec::new());
     loop {
         let (first, after) = rest.split_first()?;
         rest = match *first {
@@ -108,30 +76,62 @@ fn verb_of<'a>(words: &'a [&'a str], folder: &str) -> Option<(String, &'a str, &
                 folder = joined(&folder, to)?;
                 after
             }
-            "-c" => after.get(1..)?,
+            "-c" => {
+                let (setting, after) = after.split_first()?;
+                // A name alone is true (git-config(1)).
+                let (name, value) = setting.split_once('=').unwrap_or((setting, "true"));
+                settings.push((name.to_ascii_lowercase(), value.to_owned()));
+                after
+            }
             option if WITHOUT_EFFECT.contains(&option) => after,
             option if option.starts_with('-') || !is_known(option) => return None,
-            verb => return Some((folder, verb, after)).filter(|(folder, ..)| !folder.is_empty()),
+            _ if folder.is_empty() => return None,
+            verb => return Some(VerbCall { folder, verb, rest: after, settings }),
         };
     }
 }
 
-fn call(command: &Command) -> Option<GitCall> {
+/// Returns what a command of git takes: one call, and one more for the hook of a commit.
+fn calls_of(command: &Command, top_of: &dyn Fn(&str) -> Option<String>) -> Vec<TreeCall> {
     let words: Vec<&str> = command.words.iter().map(String::as_str).collect();
-    let (folder, verb, rest) = verb_of(&words, command.folder.as_deref().unwrap_or_default())?;
-    // The one is another name of the other.
-    let verb = if verb == "stage" { "add" } else { verb };
-    if rest.iter().any(|word| matches!(*word, "-h" | "--help")) {
+    let Some(of) = verb_of(&words, command.folder.as_deref().unwrap_or_default()) else { return Vec::new() };
+    if of.rest.iter().any(|word| matches!(*word, "-h" | "--help")) {
+        return Vec::new();
+    }
+    let hook = hook_of_commit(&of);
+    if let Some(call) = submodules::call(&of) {
+        return vec![call];
+    }
+    call(of, top_of).into_iter().chain(hook).collect()
+}
+
+/// Returns what the hook of a commit takes if it stashes what is not staged.
+fn hook_of_commit(of: &VerbCall<'_>) -> Option<TreeCall> {
+    if of.verb != "commit" {
         return None;
     }
+    let arguments = Arguments::parse(of.verb, of.rest, &of.folder, None);
+    let is_skipped = arguments.has(&["--no-verify"]) || arguments.has_short('n') || is_dry_commit(&arguments);
+    let by_setting = Some(DecidingSetting::CommitHook);
+    let takes = Takes::known(TrackedFiles::Unstaged);
+    let call = TreeCall { by_setting, takes, ..TreeCall::of_git("commit", &of.folder, Reach::Tree) };
+    (!is_skipped).then_some(call)
+}
+
+fn call(of: VerbCall<'_>, top_of: &dyn Fn(&str) -> Option<String>) -> Option<TreeCall> {
+    let VerbCall { folder, verb, rest, settings } = of;
+    // The one is another name of the other.
+    let verb = if verb == "stage" { "add" } else { verb };
     // Unknown words are not judged, except the values of options, such as a message.
-    let arguments = Arguments::parse(verb, rest, &folder);
+    let top = rest.iter().any(|word| word.starts_with(':')).then(|| top_of(&folder)).flatten();
+    let arguments = Arguments::parse(verb, rest, &folder, top.as_deref());
     let is_elsewhere = arguments.options.iter().any(|option| option.starts_with("--pathspec"));
     if !arguments.is_known(verb) || is_elsewhere {
         return None;
     }
     let ends = ends(verb, &arguments);
     let during = ends.map_or(&[][..], |(_, _, during)| during);
+    let by_setting = if ends.is_none() { deciding_setting(verb, &arguments) } else { None };
     let (verb, reach, takes) = match ends {
         Some((verb, tracked, _)) => (verb, Reach::Tree, Takes::known(tracked)),
         None => reach_of(verb, &arguments)?,
@@ -139,29 +139,37 @@ fn call(command: &Command) -> Option<GitCall> {
     let left_out = arguments.left_out()?;
     let is_forced = arguments.has(&["--force", "--discard-changes", "--merge"])
         || matches!(verb, "checkout" | "switch") && "fm".contains(|letter| arguments.has_short(letter));
-    let takes_trees = verb == "clean" && arguments.is_forced_twice() && takes.in_new_folders;
+    let inner = match verb {
+        "clean" if arguments.is_forced_twice() && takes.in_new_folders => InnerTrees::Worktrees,
+        _ if arguments.has(&["--recurse-submodules"]) => InnerTrees::Submodules,
+        "rm -f" => InnerTrees::Everything,
+        _ => InnerTrees::Nothing,
+    };
+    let begins_branch = begins_branch(verb, &arguments);
     let onto = onto(verb, &arguments).filter(|_| !is_forced).map(str::to_owned);
     // The shell inserts the names of files if any match; a pattern that it leaves is for git to match.
     let plain = |pattern: &&str| pattern.replace(MANY, "*").replace(ANY, "?");
     let spares = arguments.excluded.iter().map(plain).collect();
-    Some(match (verb, &reach) {
+    let below_only = verb == "add" || verb == "commit" && matches!(reach, Reach::Paths(_));
+    let (folder, reach) = match (verb, reach) {
         // Another working tree is removed.
-        ("worktree remove", Reach::Paths(paths)) => {
-            let folder = paths.first()?.clone();
-            GitCall {
-                folder,
-                verb,
-                reach: Reach::Tree,
-                takes: Takes::ALL,
-                spares,
-                left_out,
-                onto,
-                takes_trees,
-                is_forced,
-                during,
-            }
-        }
-        _ => GitCall { folder, verb, reach, takes, spares, left_out, onto, takes_trees, is_forced, during },
+        ("worktree remove", Reach::Paths(paths)) => (paths.into_iter().next()?, Reach::Tree),
+        (_, reach) => (folder.clone(), reach),
+    };
+    let call = TreeCall::of_git(verb, &folder, reach);
+    Some(TreeCall {
+        takes,
+        spares,
+        left_out,
+        onto,
+        inner,
+        below_only,
+        by_setting,
+        settings,
+        is_forced,
+        during,
+        begins_branch,
+        ..call
     })
 }
 
@@ -171,7 +179,7 @@ mod tests {
 
     #[track_caller]
     fn check(line: &str, expected: &str) {
-        let told = |call: &GitCall| {
+        let told = |call: &TreeCall| {
             let reach = match &call.reach {
                 Reach::Tree => "all".to_owned(),
                 Reach::Paths(paths) | Reach::Files(paths) => paths.join(" "),
@@ -190,7 +198,9 @@ mod tests {
             format!("{} in {}: {reach} {takes}", call.verb, call.folder).trim_end().to_owned()
         };
         let place = Place { folder: "/w", home: Some("/home/me"), top_of: &|_| None };
-        let found: Vec<String> = git_calls(line, &place).iter().map(told).collect();
+        let calls = git_calls(line, &place);
+        let calls = calls.iter().filter(|call| call.by_setting != Some(DecidingSetting::CommitHook));
+        let found: Vec<String> = calls.map(told).collect();
         assert_eq!(found.join("; "), expected, "{line}");
     }
 
@@ -236,6 +246,45 @@ mod tests {
     }
 
     #[test]
+    fn what_settings_files_or_the_index_decide_is_asked_of_them() {
+        check("git commit -uall -m x", "commit in /w: all");
+        check("git commit -m 'stash -a'", "commit in /w: all");
+        check("git commit -ma", "commit in /w: all");
+        check("git commit -m x src", "commit in /w: /w/src");
+        check("git add src a.rs", "add in /w: /w/src /w/a.rs with new files");
+        check("git pull", "pull in /w: all");
+        let place = Place { folder: "/w", home: None, top_of: &|_| Some("/top".to_owned()) };
+        let call = |line: &str| git_calls(line, &place).pop().unwrap();
+        assert_eq!(call("git commit -m x").by_setting, Some(DecidingSetting::CommitHook));
+        assert_eq!(git_calls("git commit -nm x", &place).len(), 1);
+        let pull = call("git -c Rebase.AutoStash pull --rebase");
+        assert_eq!(pull.by_setting, Some(DecidingSetting::Pull { by_rebase: Some(true) }));
+        assert_eq!(pull.settings, [("rebase.autostash".to_owned(), "true".to_owned())]);
+        assert_eq!(
+            call("git restore :/a ':(top)b'").reach,
+            Reach::Paths(vec!["/top/a".into(), "/top/b".into()])
+        );
+    }
+
+    #[test]
+    fn a_branch_that_begins_where_the_tree_is_takes_nothing() {
+        let place = Place { folder: "/w", home: None, top_of: &|_| None };
+        for (line, expected) in [
+            ("git checkout -b new", true),
+            ("git checkout -qb new HEAD", true),
+            ("git switch -c new", true),
+            ("git switch --force-create=new @", true),
+            ("git checkout -B main origin/main", false),
+            ("git checkout -f -b new", false),
+            ("git switch new", false),
+            ("git switch --orphan new", false),
+        ] {
+            let found: Vec<bool> = git_calls(line, &place).iter().map(|call| call.begins_branch).collect();
+            assert_eq!(found, [expected], "{line}");
+        }
+    }
+
+    #[test]
     fn what_takes_paths_takes_only_these() {
         check("git checkout -- . ':!a.rs'", "checkout in /w: /w");
         check("git checkout HEAD :/", "checkout in /w: all");
@@ -257,22 +306,19 @@ mod tests {
             "git checkout -q HEAD",
             "git reset --keep HEAD~1",
             "git restore",
-            "git commit -uall -m x",
             "git clean -fd -e $keep",
             "git restore --pathspec-from-file=x",
             "git rm a.rs",
             "git rm -f --cached a.rs",
             "git rm -nf a.rs",
             "git read-tree HEAD",
-            "git pull",
-            "git pull --rebase",
+            "git pull --rebase --no-autostash",
             "git status",
             "git diff",
             "git log",
             "git show stash",
-            "git add a.rs",
-            "git commit -m 'stash -a'",
-            "git commit -ma",
+            "git add -n a.rs",
+            "git commit -m x --dry-run",
             "git stash list",
             "git stash pop",
             "git stash show -p",
@@ -299,7 +345,7 @@ mod tests {
             "git -C $OTHER stash",
             "git clean -fd$x",
             "git reset --$how",
-            "git restore ':(top)a'",
+            "git restore ':(top,icase)a'",
             "grep 'git stash' x",
         ] {
             check(line, "");

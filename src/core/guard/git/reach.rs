@@ -42,12 +42,12 @@ impl Takes {
     /// All files that another window may want to commit.
     pub(crate) const WORK: Self = Self { ignored: false, ..Self::ALL };
 
-    pub(super) const fn known(tracked: TrackedFiles) -> Self {
+    pub(crate) const fn known(tracked: TrackedFiles) -> Self {
         Self { tracked, untracked: false, named: false, ..Self::WORK }
     }
 
     /// Replaces what is there by the content of a commit.
-    pub(super) const fn out_of_commit(tracked: TrackedFiles) -> Self {
+    pub(crate) const fn out_of_commit(tracked: TrackedFiles) -> Self {
         Self { named: true, ..Self::known(tracked) }
     }
 }

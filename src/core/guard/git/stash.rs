@@ -1,6 +1,6 @@
 //! Calls of git that make or take entries of the stash, a stack that all working trees of a repository share.
 
-use crate::core::guard::git::verb_of;
+use crate::core::guard::git::{VerbCall, verb_of};
 use crate::core::guard::shell::token::is_known;
 use crate::core::guard::shell::{Command, Place, commands};
 
@@ -41,7 +41,7 @@ pub(crate) fn stash_calls(line: &str, place: &Place<'_>) -> Vec<StashCall> {
 
 fn call(command: &Command) -> Option<StashCall> {
     let words: Vec<&str> = command.words.iter().map(String::as_str).collect();
-    let (folder, verb, rest) = verb_of(&words, command.folder.as_deref().unwrap_or_default())?;
+    let VerbCall { folder, verb, rest, .. } = verb_of(&words, command.folder.as_deref().unwrap_or_default())?;
     if rest.iter().any(|word| matches!(*word, "-h" | "--help")) {
         return None;
     }

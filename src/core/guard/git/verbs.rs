@@ -1,5 +1,6 @@
 //! What each git verb takes from the uncommitted work of others.
 
+use crate::core::guard::call::DecidingSetting;
 use crate::core::guard::folder::joined;
 use crate::core::guard::git::arguments::{Arguments, is_folder, is_top, left_out};
 use crate::core::guard::git::reach::{Reach, Takes, TrackedFiles};
@@ -86,10 +87,11 @@ pub(super) fn reach_of(verb: &str, of: &Arguments<'_>) -> Option<(&'static str, 
         }
         "commit" if is_dry_commit(of) => None,
         "commit" if of.has(&["--all"]) || of.has_short('a') => tree("commit -a"),
-        "commit" if of.all_paths().iter().any(|path| is_folder(path)) => {
-            Some(("commit", of.paths(&of.all_paths())?, changed))
+        "commit" if of.all_paths().is_empty() => {
+            Some(("commit", Reach::Tree, Takes::known(TrackedFiles::Staged)))
         }
-        "add" => adds(of).and_then(|takes| Some(("add -A", of.paths_or_tree(&of.all_paths())?, takes))),
+        "commit" => Some(("commit", of.paths(&of.all_paths())?, changed)),
+        "add" => adds(of),
         // Without force git removes no edited file.
         "rm" if is_forced && !is_dry && !of.has(&["--cached"]) => {
             Some(("rm -f", of.paths(&of.all_paths())?, changed))
@@ -105,6 +107,7 @@ pub(super) fn reach_of(verb: &str, of: &Arguments<'_>) -> Option<(&'static str, 
             Some(("checkout-index", reach?, unstaged))
         }
         "pull" if of.has(&["--autostash"]) => tree("pull --autostash"),
+        "pull" if !of.has(&["--no-autostash"]) => tree("pull"),
         "worktree" if of.words.first() == Some(&"remove") && is_forced => {
             Some(("worktree remove", Reach::Paths(of.absolute(of.words.get(1..)?)?), Takes::ALL))
         }
@@ -165,6 +168,20 @@ pub(super) fn onto<'a>(verb: &str, of: &Arguments<'a>) -> Option<&'a str> {
     }
 }
 
+/// Returns whether a call begins a branch where the tree is, and does no more.
+pub(super) fn begins_branch(verb: &str, of: &Arguments<'_>) -> bool {
+    let letters = match verb {
+        "checkout" => ['b', 'B'],
+        "switch" => ['c', 'C'],
+        _ => return false,
+    };
+    let creates =
+        letters.iter().any(|letter| of.has_short(*letter)) || of.has(&["--create", "--force-create"]);
+    let is_forced = of.is_forced() || of.has(&["--discard-changes", "--merge", "--orphan", "--detach"]);
+    let stays = of.all_paths().iter().all(|word| matches!(*word, "HEAD" | "@"));
+    creates && stays && !is_forced
+}
+
 /// Returns where files may be moved: onto the last path, or below it if that is a folder.
 fn moved_onto(of: &Arguments<'_>) -> Option<Vec<String>> {
     let mut paths = of.absolute(&of.all_paths())?;
@@ -186,8 +203,25 @@ fn stashes(of: &Arguments<'_>) -> Takes {
     Takes { tracked, untracked, ignored, in_new_folders: true, named: false }
 }
 
-/// Returns which files `add` takes that the call does not name.
-fn adds(of: &Arguments<'_>) -> Option<Takes> {
+/// Returns which of git's settings decides what a call does.
+pub(super) fn deciding_setting(verb: &str, of: &Arguments<'_>) -> Option<DecidingSetting> {
+    if of.has(&["--no-autostash"]) {
+        return None;
+    }
+    match verb {
+        "rebase" => Some(DecidingSetting::Rebase),
+        "merge" => Some(DecidingSetting::Merge),
+        "pull" if !of.has(&["--autostash"]) => {
+            let by_rebase = of.has_short('r') || of.has(&["--rebase"]);
+            let by_merge = of.has(&["--no-rebase"]) || of.options.contains(&"--rebase=false");
+            Some(DecidingSetting::Pull { by_rebase: (by_rebase || by_merge).then_some(!by_merge) })
+        }
+        _ => None,
+    }
+}
+
+/// Returns where `add` reaches, and which files it takes there that the call does not name.
+fn adds(of: &Arguments<'_>) -> Option<(&'static str, Reach, Takes)> {
     let has = |long: &str, letter| of.has(&[long]) || of.has_short(letter);
     let is_other = of.has(&["--refresh", "--renormalize"])
         || [
@@ -211,7 +245,12 @@ fn adds(of: &Arguments<'_>) -> Option<Takes> {
         in_new_folders: true,
         named: false,
     };
-    (is_whole && !is_other).then_some(takes)
+    match (is_other, is_whole) {
+        (true, _) => None,
+        (false, true) => Some(("add -A", of.paths_or_tree(&paths)?, takes)),
+        (false, false) if paths.is_empty() => None,
+        (false, false) => Some(("add", of.paths(&paths)?, takes)),
+    }
 }
 
 /// Returns whether a path stands for everything in the call's folder, except hidden files if the shell expands it.
@@ -219,6 +258,6 @@ fn is_all(path: &str) -> bool {
     path == "*" || path.chars().eq([MANY])
 }
 
-fn is_dry_commit(of: &Arguments<'_>) -> bool {
+pub(super) fn is_dry_commit(of: &Arguments<'_>) -> bool {
     of.has(&["--dry-run", "--short", "--porcelain", "--long"])
 }

@@ -1,7 +1,7 @@
 //! Expansion of the variables in a line's words.
 
 use crate::core::guard::shell::state::State;
-use crate::core::guard::shell::token::{BARE, END, QUOTED, TOP, UNKNOWN, is_known};
+use crate::core::guard::shell::token::{BARE, CHANGED, END, QUOTED, TOP, UNKNOWN, is_known};
 use crate::core::guard::shell::variables::Value;
 
 /// Expands variables in words, within a budget for each line.
@@ -53,6 +53,7 @@ impl Expander<'_> {
                 "OLDPWD" => state.previous.as_deref()?.to_owned(),
                 "HOME" if !state.variables.are_lost() => self.place.home?.to_owned(),
                 TOP => (self.place.top_of)(state.folder.as_deref()?)?,
+                CHANGED => ":/".to_owned(),
                 _ => return None,
             },
         };

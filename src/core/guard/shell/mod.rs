@@ -33,18 +33,32 @@ pub(crate) struct Command {
     pub(crate) folder: Option<Rc<str>>,
 }
 
-/// Returns the commands of a line.
-pub(crate) fn commands(line: &str, place: &Place<'_>) -> Vec<Command> {
-    let mut reader = Reader { expander: Expander { place, room: 4 * MOST }, found: Vec::new() };
+/// What a shell line does, as far as that can be read with certainty.
+#[derive(Default)]
+pub(crate) struct ShellLine {
+    pub(crate) commands: Vec<Command>,
+    /// The files, absolute, that redirections overwrite (`>`).
+    pub(crate) outputs: Vec<String>,
+}
+
+/// Reads a line.
+pub(crate) fn read_line(line: &str, place: &Place<'_>) -> ShellLine {
+    let found = ShellLine::default();
+    let mut reader = Reader { expander: Expander { place, room: 4 * MOST }, found };
     if line.len() <= MOST && !has_signs(line) {
         reader.read(line, State::in_folder(Some(place.folder.into())), DEEPEST);
     }
     reader.found
 }
 
+/// Returns the commands of a line.
+pub(crate) fn commands(line: &str, place: &Place<'_>) -> Vec<Command> {
+    read_line(line, place).commands
+}
+
 struct Reader<'a> {
     expander: Expander<'a>,
-    found: Vec<Command>,
+    found: ShellLine,
 }
 
 impl Reader<'_> {
@@ -53,7 +67,7 @@ impl Reader<'_> {
         // The state of each shell, and the loops that it runs in subshells: how many were open, and its state before.
         let mut shells: Vec<(State, Vec<(usize, State)>)> = vec![(state, Vec::new())];
         let mut words = Vec::new();
-        let mut is_piped = false;
+        let (mut is_piped, mut piped) = (false, None);
         loop {
             let token = match tokens.next() {
                 Some(Token::Words(some)) => {
@@ -70,7 +84,16 @@ impl Reader<'_> {
                 for line in tokens.inner().into_iter().filter(|_| depth > 0) {
                     self.read(line, state.clone(), depth - 1);
                 }
-                self.command(std::mem::take(&mut words), state, depth);
+                self.output(&tokens.outputs(), state);
+                let given = tokens.bodies().pop().or_else(|| piped.take().filter(|_| is_forked));
+                if matches!(token, Some(Token::Fork)) {
+                    piped = printed(&words).or_else(|| given.clone());
+                }
+                match given.filter(|_| depth > 0 && reads_its_input(&words)) {
+                    Some(line) => self.read(&line, state.of_child(), depth - 1),
+                    None => self.command(std::mem::take(&mut words), state, depth),
+                }
+                words.clear();
                 match before {
                     Some(before) if state.nested > before.nested => loops.push((before.nested, before)),
                     Some(before) => *state = before,
@@ -94,6 +117,15 @@ impl Reader<'_> {
                 Some(Token::End | Token::And | Token::Or | Token::Fork) => {}
                 Some(Token::Words(_) | Token::Close | Token::Lost) | None => return,
             }
+        }
+    }
+
+    /// Adds the files that a command's redirections overwrite.
+    fn output(&mut self, words: &[String], state: &State) {
+        for word in words {
+            let folder = state.folder.as_deref().unwrap_or_default();
+            let path = self.expander.text(word, state).and_then(|path| joined(folder, &path));
+            self.found.outputs.extend(path);
         }
     }
 
@@ -191,7 +223,7 @@ impl Reader<'_> {
             }
             _ if state.is_git_elsewhere => {}
             _ => {
-                self.found.push(Command { words: words.to_vec(), folder: state.folder.clone() });
+                self.found.commands.push(Command { words: words.to_vec(), folder: state.folder.clone() });
             }
         }
     }
@@ -216,6 +248,22 @@ const SETTING_UP: [&str; 10] = [
     "activate", "env", ".env", "nvm.sh", ".bashrc", ".profile", ".bash_profile", ".zshrc", "sdkman-init.sh",
     "environment",
 ];
+
+/// Returns whether a command is a shell that runs the lines of its input.
+fn reads_its_input(words: &[String]) -> bool {
+    let is_shell = |word: &String| matches!(name_of(word), "sh" | "bash" | "zsh" | "dash" | "ksh");
+    matches!(words, [shell, rest @ ..] if is_shell(shell) && rest.iter().all(|word| word == "-s" || word == "-"))
+}
+
+/// Returns the text that a command prints, if it is known.
+fn printed(words: &[String]) -> Option<String> {
+    match words {
+        [echo, text] if name_of(echo) == "echo" && is_known(text) && !text.contains('\\') => {
+            Some(text.clone())
+        }
+        _ => None,
+    }
+}
 
 /// Returns the line that a shell runs with `-c`, from its words.
 fn line_of(words: &[String]) -> Option<&str> {
@@ -306,6 +354,38 @@ mod tests {
         check("flock -n /tmp/x git stash", "/w: git stash");
         check("export GIT_DIR=/x; git stash; cd /x; git a; sh -c 'git b'", "");
         check("export CDPATH=/x; git stash; CDPATH=a; git b", "?: git stash\n?: git b");
+    }
+
+    #[test]
+    fn a_redirection_overwrites_its_target() {
+        let check = |line: &str, expected: &[&str]| {
+            let place = Place { folder: "/w", home: Some("/home/me"), top_of: &|_| None };
+            assert_eq!(read_line(line, &place).outputs, expected, "{line}");
+        };
+        check("echo x > a.rs; cat b >| c; d &>e", &["/w/a.rs", "/w/c", "/w/e"]);
+        check("echo x >> a.rs; cat < b; d 2>&1 >&2 &>>e", &[]);
+        check("cd src && cat > 'pay me.rs' <<'X'\nx\nX", &["/w/src/pay me.rs"]);
+        check("> a; : > b; (cd c; make 2> d) > e", &["/w/a", "/w/b", "/w/c/d", "/w/e"]);
+        check("F=a; echo > $F; echo > \"$F.rs\"; echo > $G", &["/w/a", "/w/a.rs"]);
+        check("bash -c 'echo > a'; echo \"$(echo > b)\"; diff <(cat > c) x", &["/w/a", "/w/b", "/w/c"]);
+        check("echo '>' a \\> b \"> c\"; [[ a > b ]]; (( a > b ))", &[]);
+        check("cat <<X > a\n> b\nX", &["/w/a"]);
+    }
+
+    #[test]
+    fn a_shell_runs_the_lines_of_its_input() {
+        check("bash <<'X'\ngit reset --hard\nX\ngit a", "/w: git reset --hard\n/w: git a");
+        check("cat <<X | sh\ngit stash\nX", "/w: cat\n/w: git stash");
+        check("cat <<X | sh\ngit stash $y\nX", "/w: cat");
+        check("cd x; echo 'git stash' | bash; git a", "/w/x: echo git stash\n/w/x: git stash\n/w/x: git a");
+        check("echo 'git stash' | cat; bash", "/w: echo git stash\n/w: cat");
+        check("cat > f <<'X'\ngit stash\nX\nbash f", "/w: cat");
+    }
+
+    #[test]
+    fn a_list_of_changed_files_is_the_whole_tree() {
+        check("git checkout -- $(git diff --name-only)", "/w: git checkout -- :/");
+        check("for f in $(git ls-files -m); do git restore \"$f\"; done", "/w: git restore :/\n/w: done");
     }
 
     #[test]

@@ -30,11 +30,17 @@ pub(crate) const ANY: char = '\u{f}';
 /// The variable for the top of the working tree, if a line asks git for it.
 pub(super) const TOP: &str = "git rev-parse --show-toplevel";
 
+/// The variable for the files that git lists as changed: a pathspec of the whole tree, which takes the same.
+pub(super) const CHANGED: &str = "git diff --name-only";
+
 /// Commands whose output is known, and the variable of that value.
-const KNOWN: [(&str, &str); 3] = [
+const KNOWN: [(&str, &str); 6] = [
     ("(pwd)", "PWD"),
     ("(git rev-parse --show-toplevel)", TOP),
     ("(git rev-parse --show-toplevel 2>/dev/null)", TOP),
+    ("(git diff --name-only)", CHANGED),
+    ("(git diff --name-only HEAD)", CHANGED),
+    ("(git ls-files -m)", CHANGED),
 ];
 
 /// Returns whether no part of a word is known to the shell alone.
@@ -117,11 +123,22 @@ pub(super) struct Tokens<'a> {
     depth: usize,
     /// The lines that subshells run for the words read.
     inner: Vec<&'a str>,
+    /// The words that name the files which the redirections read overwrite.
+    outputs: Vec<String>,
+    /// The texts that follow the line read, if they are taken literally.
+    bodies: Vec<String>,
 }
 
 impl<'a> Tokens<'a> {
     pub(super) fn from_line(line: &'a str) -> Self {
-        Self { chars: Rest(line.chars()), texts: Vec::new(), depth: DEEPEST, inner: Vec::new() }
+        Self {
+            chars: Rest(line.chars()),
+            texts: Vec::new(),
+            depth: DEEPEST,
+            inner: Vec::new(),
+            outputs: Vec::new(),
+            bodies: Vec::new(),
+        }
     }
 
     pub(super) fn next(&mut self) -> Option<Token> {
@@ -179,6 +196,16 @@ impl<'a> Tokens<'a> {
         std::mem::take(&mut self.inner)
     }
 
+    /// Returns the words for the files that the redirections read since the last call overwrite.
+    pub(super) fn outputs(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.outputs)
+    }
+
+    /// Returns the literal texts that have followed the line since the last call.
+    pub(super) fn bodies(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.bodies)
+    }
+
     fn next_two(&self) -> (Option<char>, Option<char>) {
         let mut ahead = self.chars.clone();
         (ahead.next(), ahead.next())
@@ -200,7 +227,7 @@ impl<'a> Tokens<'a> {
     /// Passes over the texts that follow a line; one without an end extends to the end of everything.
     fn skip_texts(&mut self) {
         for Text { end, without_tabs, is_plain } in std::mem::take(&mut self.texts) {
-            let mut goes_on = false;
+            let (mut goes_on, mut body) = (false, String::new());
             while self.chars.peek().is_some() {
                 let mut line = String::new();
                 while let Some(c) = self.chars.next_if(|c| *c != '\n') {
@@ -213,7 +240,11 @@ impl<'a> Tokens<'a> {
                 }
                 let escapes = line.chars().rev().take_while(|c| *c == '\\').count();
                 goes_on = !is_plain && escapes % 2 == 1;
+                body.extend([line, "\n"]);
             }
+            // The shell makes another text of one with these.
+            let is_literal = is_plain || !body.contains(['$', '`', '\\']);
+            self.bodies.extend(Some(body).filter(|_| is_literal));
         }
     }
 
@@ -239,6 +270,12 @@ impl<'a> Tokens<'a> {
             .any(|c| matches!(c, '\'' | '"' | '\\'));
         let target = self.word()?;
         if sign != "<<" {
+            if let (">" | ">|" | ">&", Token::Words(words)) = (sign.as_str(), target) {
+                // A number, or a dash, stands for a descriptor.
+                let is_file =
+                    |word: &String| sign != ">&" || word.contains(|c: char| !matches!(c, '0'..='9' | '-'));
+                self.outputs.extend(words.into_iter().filter(is_file));
+            }
             return Some(());
         }
         let Token::Words(words) = target else { return None };
@@ -497,10 +534,11 @@ impl<'a> Tokens<'a> {
     /// Passes over the commands of a subshell, and notes them.
     fn skip_commands(&mut self) -> Option<()> {
         let before = self.chars.clone();
-        let noted = self.inner.len();
+        let (inner, outputs) = (self.inner.len(), self.outputs.len());
         self.skip_to_close()?;
         // Deeper ones are found when these are read.
-        self.inner.truncate(noted);
+        self.inner.truncate(inner);
+        self.outputs.truncate(outputs);
         self.inner.extend(self.chars.since(&before).strip_suffix(')'));
         Some(())
     }

@@ -56,6 +56,18 @@ pub(crate) fn server_above<'a>(
     Some((process, &agent.name, role))
 }
 
+/// Returns a process and those above it, up to an agent's daemon: what that runs was started by several windows, and the
+/// daemon itself by any one of them.
+pub(crate) fn up_to_daemon<'a>(
+    table: &'a ProcessTable,
+    signatures: &Signatures,
+    pid: u32,
+) -> impl Iterator<Item = &'a Process> {
+    let is_daemon =
+        |process: &&Process| signatures.classify(process).is_some_and(|(_, role)| role == Role::Daemon);
+    ancestry(table, pid).into_iter().take_while(move |process| !is_daemon(process))
+}
+
 /// Resolves the context ID of the process `pid`: the given variable if it is valid, the PID
 /// of the nearest agent above, the parent's PID (unstable: the next call has another one).
 pub(crate) fn resolve(
@@ -152,6 +164,22 @@ mod tests {
         let claude = "/x/@anthropic-ai/claude-code/bin/claude.exe";
         let outer = process(7, 1, "codex", CODEX, &["codex"]);
         check(vec![process(8, 7, "claude", claude, &["claude"]), outer], "8 AgentPid");
+    }
+
+    #[test]
+    fn what_a_daemon_runs_is_not_below_the_window_that_started_the_daemon() {
+        let claude = "/x/@anthropic-ai/claude-code/bin/claude.exe";
+        let agent = |pid, parent, arguments: &[&str]| process(pid, parent, "claude", claude, arguments);
+        let by_pid = [
+            agent(7, 1, &["claude"]),
+            agent(8, 7, &["claude", "daemon", "run"]),
+            agent(9, 8, &["claude", "--session-id", "x"]),
+            process(10, 9, "sh", "/bin/sh", &["sh"]),
+        ];
+        let table = ProcessTable { by_pid: by_pid.into_iter().collect(), ..ProcessTable::default() };
+        let signatures = Signatures::built_in().unwrap();
+        let above: Vec<u32> = up_to_daemon(&table, &signatures, 10).map(|process| process.id.pid).collect();
+        assert_eq!(above, [10, 9]);
     }
 
     #[test]

@@ -68,6 +68,21 @@ pub(super) fn roster(file: &FileImage, reading: &Reading<'_>) -> Result<Record, 
     Ok(record)
 }
 
+/// Returns the sessions whose conversation a session continues in the background, or that continue its own, by the
+/// daemon's roster (as of 2.1.332).
+pub(crate) fn conversation_of(roster: &[u8], session: &Untrusted) -> Vec<Untrusted> {
+    let Ok(object) = json::parse(roster) else { return Vec::new() };
+    let Some(workers) = object.object("workers") else { return Vec::new() };
+    let known = workers.iter().filter_map(|(job, worker)| background(job, worker.as_object()?));
+    let pairs = known.filter_map(|known| Some((known.id?, known.from?)));
+    let same = |(id, from): (Untrusted, Untrusted)| match (id == *session, from == *session) {
+        (true, false) => Some(from),
+        (false, true) => Some(id),
+        _ => None,
+    };
+    pairs.filter_map(same).collect()
+}
+
 /// Reads one background session; nothing if its process or its origin is missing.
 fn background(job: &str, worker: &Object<'_>) -> Option<BackgroundSession> {
     let process = |pid: &str, start: &str| {

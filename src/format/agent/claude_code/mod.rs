@@ -13,6 +13,7 @@ mod team;
 mod tests;
 pub(crate) mod work;
 
+pub(crate) use self::daemon::conversation_of;
 use crate::core::model::report::context::is_valid_id;
 use crate::core::model::text::secret::hidden;
 use crate::core::model::{

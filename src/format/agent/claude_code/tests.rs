@@ -213,6 +213,23 @@ fn a_roster_that_does_not_say_where_a_session_comes_from_is_not_whole() {
 }
 
 #[test]
+fn a_parked_conversation_and_the_one_that_continues_it_are_one() {
+    let worker = |id: &str, launch: &str| {
+        format!(r#""{id}":{{"pid":8,"procStart":"1","sessionId":"{id}","dispatch":{{"launch":{launch}}}}}"#)
+    };
+    let workers = [
+        worker("fork", r#"{"mode":"resume","fork":true,"sessionId":"/x/parked.jsonl"}"#),
+        worker("new", r#"{"mode":"prompt"}"#),
+    ];
+    let roster = format!(r#"{{"supervisorPid":7,"workers":{{{}}}}}"#, workers.join(","));
+    let of = |session: &str| conversation_of(roster.as_bytes(), &session.into());
+    assert_eq!(of("fork"), ["parked".into()]);
+    assert_eq!(of("parked"), ["fork".into()]);
+    assert_eq!(of("new"), []);
+    assert_eq!(conversation_of(b"", &"new".into()), []);
+}
+
+#[test]
 fn what_a_guard_calls_a_window_has_no_secret() {
     let entry = br#"{"procStart":"7","name":"fix it, my password is hush","status":"busy"}"#;
     assert_eq!(called(entry, 7), Some((Some("fix it, my password is ***".into()), Some("busy"))));

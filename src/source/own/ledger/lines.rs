@@ -8,9 +8,10 @@ use bstr::{ByteSlice, Finder};
 use jiff::Timestamp;
 use rustix::process::geteuid;
 
+use crate::core::guard::decide::PastHoldUp;
 use crate::core::model::Untrusted;
 use crate::core::model::snapshot::ledger::{
-    Digest16, Encounter, FileMoment, HeldUp, LedgerHolder, LedgerLine, Reversion, parse,
+    Digest16, Encounter, FileMoment, LedgerHolder, LedgerLine, Reversion, parse,
 };
 use crate::core::model::text::json;
 use crate::source::os::open::plain::{open_plain, read_into};
@@ -39,7 +40,7 @@ pub(crate) fn is_ledger(name: &OsStr) -> bool {
 #[derive(Default)]
 pub(crate) struct OwnLines {
     pub(crate) briefed: Option<Digest16>,
-    pub(crate) held_up: Vec<HeldUp>,
+    pub(crate) held_up: Vec<PastHoldUp>,
     /// The encounters of edits that have not ended yet, by file; of the files that are asked about.
     pub(crate) met: HashMap<String, Encounter>,
     /// Whether only processes other than the asking one have run it here.
@@ -134,7 +135,10 @@ impl AskedLines {
         for line in text.lines().filter(is_asked).filter_map(parse) {
             match line {
                 LedgerLine::Briefed(brief) => own.briefed = Some(brief.digest),
-                LedgerLine::HeldUp(held_up) => own.held_up.push(held_up),
+                LedgerLine::HeldUp(held_up) => own.held_up.push(PastHoldUp::new(held_up)),
+                LedgerLine::Overrode(overrode) => {
+                    own.held_up.iter_mut().for_each(|past| past.note_override(&overrode));
+                }
                 LedgerLine::Met(met) => drop(own.met.insert(met.path.raw().to_owned(), met)),
                 LedgerLine::Edited(FileMoment { path, at, .. }) => {
                     own.met.remove(path.raw());
@@ -145,7 +149,6 @@ impl AskedLines {
                 | LedgerLine::Settled(_)
                 | LedgerLine::Returned(_)
                 | LedgerLine::Noted(_)
-                | LedgerLine::Overrode(_)
                 | LedgerLine::Holds(_)
                 | LedgerLine::Frees(_)
                 | LedgerLine::Lost(_)
@@ -271,7 +274,7 @@ mod tests {
     #[test]
     fn what_oneself_was_told_is_read_whatever_file_is_asked_about() {
         let text = ledger(&[
-            LedgerLine::HeldUp(HeldUp {
+            LedgerLine::HeldUp(crate::core::model::snapshot::ledger::HeldUp {
                 others: Vec::new(),
                 at: at(1),
                 call: None,

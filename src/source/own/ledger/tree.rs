@@ -1,6 +1,6 @@
 //! The working tree of ledgers, and its state in git.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use jiff::Timestamp;
 use rustix::process::geteuid;
@@ -9,14 +9,20 @@ use crate::core::model::snapshot::ledger::FileMoment;
 use crate::core::model::text::hex;
 use crate::core::model::{Repo, Untrusted};
 use crate::source::os::fence::{Fence, resolve};
+use crate::source::os::open::plain::small;
 use crate::source::repos::head::{Commit, CommitContent};
 use crate::source::repos::ignored::IgnoreRules;
 use crate::source::repos::index::{Index, IndexContent};
 use crate::source::repos::locate::{RepoLocation, git_dir, repository_at};
 use crate::source::repos::objects::{Name, short};
+use crate::source::repos::settings::settings;
 use crate::source::repos::worktrees;
 use crate::source::work::committed::marker::Marker;
 use crate::source::work::committed::{just_moved_to, name_held};
+
+/// The most bytes of a list of submodules that are read, and the most submodules.
+const MOST_SUBMODULES: usize = 256 << 10;
+const MOST_FOLDERS: usize = 64;
 
 /// A working tree, or a folder outside of any.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,6 +75,19 @@ impl Tree {
         inside.map(|one| (one.path.clone(), ignored.has(&one.path))).collect()
     }
 
+    /// Returns the folders of its submodules that are checked out (gitmodules(5)).
+    pub(crate) fn submodules(&self) -> Vec<PathBuf> {
+        let file = self.top.join(".gitmodules");
+        let text = small(&file, MOST_SUBMODULES).unwrap_or_default();
+        let text = String::from_utf8_lossy(&text);
+        let paths = settings(&text).into_iter().filter(|(name, _)| name.ends_with(".path"));
+        let folders = paths.filter_map(|(_, path)| {
+            let is_inside = Path::new(&path).components().all(|part| matches!(part, Component::Normal(_)));
+            is_inside.then(|| self.top.join(path))
+        });
+        folders.filter(|folder| folder.join(".git").symlink_metadata().is_ok()).take(MOST_FOLDERS).collect()
+    }
+
     /// Returns whether git knows a file, or anything below a folder, by what its index has.
     pub(crate) fn knows(&self, path: &Path, now: Timestamp) -> bool {
         let find = || {
@@ -93,7 +112,7 @@ impl Tree {
     }
 
     /// Returns the repository's own folder of git's.
-    pub(super) fn common_dir(&self) -> Option<&Path> {
+    pub(crate) fn common_dir(&self) -> Option<&Path> {
         Some(&self.located.as_ref()?.common_dir)
     }
 

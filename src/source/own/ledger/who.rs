@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::core::guard::decide::{Life, Other};
-use crate::core::judge::window::agent::Candidates;
+use crate::core::judge::window::agent::{Candidates, Signatures};
+use crate::core::judge::window::context::up_to_daemon;
 use crate::core::model::snapshot::ledger::LedgerHolder;
 use crate::core::model::snapshot::process::MAX_DEPTH;
 use crate::core::model::{ProcessId, Untrusted};
@@ -13,14 +14,16 @@ use crate::source::os::processes;
 pub(crate) struct Own<'a> {
     pub(crate) session: &'a Untrusted,
     pub(crate) process: Option<ProcessId>,
-    /// The processes above it.
+    /// The processes above it, up to a daemon.
     pub(crate) above: &'a [ProcessId],
+    /// The sessions whose conversation it continues in the background, or that continue its own.
+    pub(crate) same_conversation: &'a [Untrusted],
 }
 
 /// The source of facts about processes.
 pub(crate) enum Processes {
-    /// The system; these may be agents.
-    System(Candidates),
+    /// The system; these may be agents, and so one is known from its daemon.
+    System { candidates: Candidates, signatures: Signatures },
     /// A recording: the running processes, each with its parent.
     Recorded(BTreeMap<ProcessId, Option<ProcessId>>),
 }
@@ -30,7 +33,7 @@ impl Processes {
     /// decides, as it has another start time in another time namespace.
     fn lives(&self, id: ProcessId, pidfd_inode: Option<u64>) -> Option<bool> {
         match self {
-            Self::System(_) => {
+            Self::System { .. } => {
                 let by_inode = pidfd_inode.and_then(|inode| processes::lives_by_inode(id.pid, inode));
                 by_inode.or_else(|| processes::lives(id))
             }
@@ -41,17 +44,17 @@ impl Processes {
     /// Returns the inode of a process's pidfd, if there is one.
     pub(crate) fn pidfd_inode(&self, id: ProcessId) -> Option<u64> {
         match self {
-            Self::System(_) => processes::pidfd_inode(id),
+            Self::System { .. } => processes::pidfd_inode(id),
             Self::Recorded(_) => None,
         }
     }
 
     fn is_below(&self, process: ProcessId, above: ProcessId) -> bool {
         match self {
-            Self::System(candidates) => {
+            Self::System { candidates, signatures } => {
                 let table = processes::chain(process.pid, candidates);
                 table.get(process.pid).is_some_and(|found| found.id == process)
-                    && table.get(above.pid).is_some_and(|found| found.id == above)
+                    && up_to_daemon(&table, signatures, process.pid).any(|found| found.id == above)
             }
             Self::Recorded(running) => {
                 let parent = |id: &ProcessId| running.get(id).copied().flatten();
@@ -69,8 +72,12 @@ pub(crate) struct Here {
     pub(crate) processes: Processes,
 }
 
-/// Returns whether a ledger belongs to the asking process itself, or to one that is above it or was below it.
+/// Returns whether a ledger belongs to the asking process itself, to one that is above it or was below it, or to the same
+/// conversation.
 pub(crate) fn is_kin(holder: &LedgerHolder, own: &Own<'_>, processes: &Processes) -> bool {
+    if own.same_conversation.contains(&holder.session) {
+        return true;
+    }
     let Some(process) = holder.process else { return false };
     let is_below = |above: ProcessId| processes.is_below(process, above);
     // For a process that has ended, only its own ledger shows what it was below.

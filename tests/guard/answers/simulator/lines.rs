@@ -23,6 +23,9 @@ pub(crate) enum Effect {
     Clean,
     Commit,
     CommitAll,
+    Remove,
+    /// It begins a branch where the tree is.
+    Begin,
 }
 
 /// Lines that lose nothing, however they look.
@@ -83,22 +86,24 @@ pub(crate) const WHOLE: [(&str, Reach, Effect); 28] = [
     ("git add --all", Reach::All, Effect::None),
     ("git rebase main", Reach::Tracked, Effect::None),
     ("git merge topic", Reach::Tracked, Effect::None),
-    ("git switch -c other", Reach::Tracked, Effect::None),
-    ("git checkout -b other", Reach::Tracked, Effect::None),
+    ("git switch -c other", Reach::Nothing, Effect::Begin),
+    ("git checkout -b other", Reach::Nothing, Effect::Begin),
 ];
 
-/// Verbs for one file.
-pub(crate) const OF_FILES: [(&str, Effect); 6] = [
+/// Verbs for one file, and programs that remove or change it.
+pub(crate) const OF_FILES: [(&str, Effect); 8] = [
     ("git checkout -- {}", Effect::Restore),
     ("git checkout HEAD -- {}", Effect::Restore),
     ("git restore {}", Effect::Restore),
     ("git restore --source HEAD {}", Effect::Restore),
     ("git checkout {}", Effect::Restore),
     ("/usr/bin/git restore -- {}", Effect::Restore),
+    ("rm -f {}", Effect::Remove),
+    ("sed -i s/0/0/ {}", Effect::None),
 ];
 
 /// Text around a command that does not change its effect: `{}`.
-pub(crate) const AROUND: [&str; 20] = [
+pub(crate) const AROUND: [&str; 21] = [
     "{}",
     "{}",
     "{}",
@@ -119,16 +124,15 @@ pub(crate) const AROUND: [&str; 20] = [
     "cat > notes.md <<'EOF'\ngit checkout .\nEOF\n{}",
     "echo \"$(date)\"; {}",
     "/usr/bin/env -- {}",
+    "bash <<'X'\n{}\nX",
 ];
 
 /// Wrappers that hide a command in another shell or program.
-pub(crate) const HIDING: [&str; 8] = [
+pub(crate) const HIDING: [&str; 6] = [
     "sh < ./tidy.sh",
     "sh ./tidy.sh",
     "make reset",
     "$GIT stash",
     "cd \"$TOP\" && {}",
-    "echo '{}' | sh",
-    "cat <<EOF | sh\n{}\nEOF",
     "python3 -c 'import os; os.system(\"{}\")'",
 ];

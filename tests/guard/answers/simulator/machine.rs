@@ -349,12 +349,17 @@ impl Machine {
         if self.level != Level::Quiet {
             self.sessions[session].shown.insert(tree);
         }
-        let is_living = |other: usize, _: &str| self.life(other) == Life::Alive;
-        let (mut seen, mut unseen) = self.held(session, tree, is_living);
+        let (mut seen, mut unseen) = self.held(session, tree, |other, _| self.life(other) == Life::Alive);
         let (shown, lost): (Held, Held) =
             seen.into_iter().partition(|(other, _)| self.is_shown(*other, tree));
         seen = shown;
-        unseen.extend(lost);
+        if seen.is_empty() {
+            // Where no living window has any, what the dead have left; the last that was seen of a session is dead.
+            let is_dead = |other: usize| self.life(other) == Life::Dead || lost.contains_key(&other);
+            seen = self.held(session, tree, |other, _| is_dead(other)).0;
+        } else {
+            unseen.extend(lost);
+        }
         let set: BTreeSet<(usize, String)> =
             seen.iter().flat_map(|(other, paths)| paths.iter().map(|path| (*other, path.clone()))).collect();
         let told = self.sessions[session].told.get(&tree);

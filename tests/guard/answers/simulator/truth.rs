@@ -54,7 +54,7 @@ pub(crate) struct Tree {
 pub(crate) struct Truth {
     pub(crate) repos: Vec<Repo>,
     pub(crate) trees: Vec<Tree>,
-    edits: u64,
+    pub(crate) edits: u64,
 }
 
 impl Truth {

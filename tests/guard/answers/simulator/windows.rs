@@ -55,6 +55,10 @@ pub(crate) struct HeldUp {
     pub(crate) is_sub_agents: bool,
     /// The model's answer that contained it.
     pub(crate) answer: u64,
+    /// The number of the last edit in its way.
+    pub(crate) newest: u64,
+    /// The number of the last edit of all when such a call went through because of it.
+    pub(crate) went_through: Option<u64>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -71,7 +75,9 @@ pub(crate) fn is_of_sub_agent(call: &str) -> bool {
 
 impl Session {
     /// Returns whether a call passes, because a similar one was held up before and the model has read that.
-    pub(crate) fn has_heard(&self, now: &HeldUp, has_transcript: bool) -> bool {
+    ///
+    /// Once one has passed, that opens no edit made since then.
+    pub(crate) fn has_heard(&mut self, now: &HeldUp, has_transcript: bool, edits: u64) -> bool {
         let is_twin = |past: &HeldUp| match has_transcript && !is_of_sub_agent(&past.call) {
             true => past.answer == now.answer,
             false => now.at - past.at < AT_ONCE,
@@ -82,7 +88,13 @@ impl Session {
                 && now.about.is_subset(&past.about)
                 && past.harm >= now.harm
                 && past.is_sub_agents == now.is_sub_agents
+                && past.went_through.is_none_or(|edits| now.newest <= edits)
         };
-        self.held_up.iter().filter(is_like).any(|past| !is_twin(past))
+        let has_heard = self.held_up.iter().filter(is_like).any(|past| !is_twin(past));
+        if has_heard {
+            let concerns = |past: &&mut HeldUp| past.tree == now.tree && !past.about.is_disjoint(&now.about);
+            self.held_up.iter_mut().filter(concerns).for_each(|past| past.went_through = Some(edits));
+        }
+        has_heard
     }
 }

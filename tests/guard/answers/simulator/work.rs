@@ -175,12 +175,19 @@ impl Machine {
         };
         let about = held.iter().flat_map(of_one).collect();
         let is_sub_agents = self.windows[window].agent == "claude" && is_of_sub_agent(&call);
-        let now = HeldUp { tree, about, harm, at: self.now, call: call.clone(), is_sub_agents, answer };
+        let newest = |(other, paths): (&usize, &Vec<String>)| {
+            let number = |path: &String| self.truth.trees[tree].files[path].owners[other].seen;
+            paths.iter().map(number).max()
+        };
+        let newest = held.iter().filter_map(newest).max().unwrap_or_default();
+        let (at, call_id, went_through) = (self.now, call.clone(), None);
+        let now =
+            HeldUp { tree, about, harm, at, call: call_id, is_sub_agents, answer, newest, went_through };
         if held.is_empty() {
             return (false, call);
         }
         let has_transcript = self.transcribe(window, &now);
-        if self.sessions[session].has_heard(&now, has_transcript) {
+        if self.sessions[session].has_heard(&now, has_transcript, self.truth.edits) {
             return (false, call);
         }
         self.sessions[session].shown.insert(tree);
@@ -291,7 +298,20 @@ impl Machine {
                     Reach::Files(files) => files.iter().any(|file| file == path),
                 }
         };
-        let (seen, unseen) = self.held(session, tree, is_asked);
+        // A commit keeps the bytes, and git carries them over to another one, or refuses.
+        let keeps = ["git add", "commit ", "git rebase", "git merge", "sed -i"];
+        let harm = match (keeps.iter().any(|verb| line.contains(verb)), line.contains("git stash")) {
+            (true, _) => 0,
+            (false, true) => 1,
+            (false, false) => 2,
+        };
+        let is_in_place = line.contains("sed -i");
+        let is_in_the_way = |other: usize, path: &str| {
+            let is_read = || !self.news(session, tree, path).contains(&other);
+            harm > 0 || self.life(other) != Life::Dead && !(is_in_place && is_read())
+        };
+        let (seen, unseen) =
+            self.held(session, tree, |other, path| is_asked(other, path) && is_in_the_way(other, path));
         let word = if self.level == Level::AskForGit && agent == "claude" { "ask" } else { "hold-up" };
         let tool = Tool::Line(line.to_owned());
         if is_hiding || seen.is_empty() {
@@ -303,18 +323,6 @@ impl Machine {
             self.call(window, Moment::Before, (Some(&tool), &id), expect);
             return !is_hiding;
         }
-        // A commit keeps the bytes, and git carries them over to another one, or refuses.
-        let keeps = ["git add", "commit ", "git rebase", "git merge", "git switch -c", "git checkout -b"];
-        let harm = match keeps.iter().any(|verb| line.contains(verb)) {
-            true => 0,
-            false => {
-                if line.contains("git stash") {
-                    1
-                } else {
-                    2
-                }
-            }
-        };
         let (said, id) = self.hold_up(window, (tree, &seen), harm, answer);
         let expect = if said { self.expected(word, (tree, &seen), None) } else { json!({}) };
         self.call(window, Moment::Before, (Some(&tool), &id), expect);
@@ -326,7 +334,26 @@ impl Machine {
         self.effect(tree, reach, effect);
         let (tool, id) = (Tool::Line(line.to_owned()), format!("call_{}", self.calls));
         self.pass(10);
-        self.call(window, Moment::After, (Some(&tool), &id), json!({}));
+        let begins = effect == Effect::Begin && self.level != Level::Quiet;
+        let is_repo = self.truth.trees[tree].repo.is_some();
+        let may_live = |other: usize, _: &str| self.life(other) != Life::Dead;
+        let (seen, unseen) = self.held(self.windows[window].session, tree, may_live);
+        let (shown, lost): (Held, Held) = seen
+            .into_iter()
+            .partition(|(other, _)| self.is_shown(*other, tree) || self.life(*other) == Life::Unknown);
+        let expect = match (begins && is_repo, shown.is_empty(), lost.is_empty() && unseen.is_empty()) {
+            (false, _, _) | (true, true, true) => json!({}),
+            (true, false, _) => self.expected("note", (tree, &shown), None),
+            (true, true, false) => {
+                let hidden: Held = lost.into_iter().chain(unseen).collect();
+                self.expected(
+                    "note",
+                    (tree, &hidden),
+                    Some("by a shell line, or in a window not seen here yet"),
+                )
+            }
+        };
+        self.call(window, Moment::After, (Some(&tool), &id), expect);
     }
 
     fn effect(&mut self, tree: usize, reach: &Reach, effect: Effect) {
@@ -346,6 +373,13 @@ impl Machine {
             (Effect::Restore, Reach::Files(paths)) => {
                 self.truth.restore(tree, paths);
                 self.git(tree, "restore", paths);
+            }
+            (Effect::Remove, Reach::Files(paths)) => {
+                self.truth.remove(tree, paths);
+                for path in paths {
+                    let path = format!("{}/{path}", self.truth.trees[tree].name);
+                    self.lines.push(json!({"removed": path}));
+                }
             }
             (Effect::Clean, _) => {
                 self.truth.remove(tree, &new);
@@ -390,7 +424,7 @@ impl Machine {
         let Window { session, tree, .. } = self.windows[window];
         let path = self.some_file(tree);
         let line =
-            self.dice.of(&["cargo fmt", "sed -i s/0/1/ a.rs", "./generate.sh > a.rs", "git apply x.patch"]);
+            self.dice.of(&["cargo fmt", "python3 fix.py a.rs", "./generate.sh a.rs", "git apply x.patch"]);
         let (tool, id) = (Tool::Line((*line).to_owned()), self.next_call());
         self.call(window, Moment::Before, (Some(&tool), &id), json!({}));
         let text = self.new_text(tree, &path);
