@@ -170,7 +170,9 @@ fn full_name(called: &str, pid: u32) -> String {
 
 /// Returns the name of the program that a command line runs.
 fn label(command: &Untrusted) -> String {
-    let program = command.raw().split(' ').next().unwrap_or_default();
+    // A shell's line may begin with its own signs.
+    let line = command.raw().trim_start_matches(['(', '{', '!', '"', '\'', ' ']);
+    let program = line.split(' ').next().unwrap_or_default();
     program.rsplit('/').next().unwrap_or_default().trim_start_matches('-').to_owned()
 }
 
@@ -281,6 +283,8 @@ mod tests {
     fn a_full_name_is_what_it_is_called_and_its_pid() {
         check("/usr/bin/python3 -m http.server 8000", "python3 4711");
         check("-bash", "bash 4711");
+        check("(python3 -m http.server 8000 &)", "python3 4711");
+        check("{ node server.js; }", "node 4711");
         check("node", "node 4711");
         check("", "PID 4711");
         check("/tmp/\u{202e}x", "PID 4711");

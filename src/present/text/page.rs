@@ -14,6 +14,9 @@ const LABEL: usize = 15;
 /// Columns before the values of fields.
 const VALUE: usize = 2 + LABEL + 1;
 
+/// How far ahead a moment may lie that is as good as now, in seconds: what is shown was made a little earlier.
+const JUST_NOW: i64 = -5;
+
 /// Columns for the moments of a story; those of another day take more.
 const DATE: usize = 9;
 
@@ -192,7 +195,8 @@ impl Page {
         let Some(at) = at else { return };
         self.moments.push(at);
         let ago = match age::seconds(self.now, at) {
-            ..0 => "ahead of now".to_owned(),
+            ..JUST_NOW => "ahead of now".to_owned(),
+            JUST_NOW..0 => "just now".to_owned(),
             seconds => format!("{} ago", age::label(seconds)),
         };
         self.field(label, &format!("{ago}, {}", self.clock(at)), Tone::Plain);
