@@ -1,6 +1,7 @@
 //! Which kept versions are brought back, and what is prepared for that.
 
 use std::cell::RefCell;
+use std::collections::HashSet;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
@@ -15,8 +16,9 @@ use crate::act::preflight::preview::Preview;
 use crate::act::rules::Rules;
 use crate::act::state::journal_store::Lock;
 use crate::core::model::text::diff::unified;
-use crate::core::model::text::hex;
-use crate::core::model::{Edit, Key, Report, Request, RescueFile, RescueTarget, RescueWay, Untrusted, Work};
+use crate::core::model::{
+    Edit, EditFate, EditState, Key, Report, Request, RescueFile, RescueTarget, RescueWay, Untrusted, Work,
+};
 use crate::core::plan::rescue::{PlannedRescue, RescueKind, plan_rescue, stashed};
 use crate::source::database::sqlite::copies::Copies;
 use crate::source::git::merge::merge;
@@ -25,7 +27,9 @@ use crate::source::own::kept::KeptFiles;
 use crate::source::own::ledger::Tree;
 use crate::source::repos::objects::{Kind, name_of, parse_name};
 use crate::source::versions::base::{BaseQuestion, base_of};
-use crate::source::versions::found::from_transcript;
+use crate::source::versions::found::{FoundVersion, VersionSource, kept};
+use crate::source::versions::search::{Search, Subject};
+use crate::source::versions::stored::SessionStore;
 
 impl Preview {
     /// Prepares to bring files back; one that cannot be brought back now is left out, unless that is all.
@@ -101,13 +105,13 @@ impl<D: Disk> Rescuer<'_, D> {
         let owner = report.owner_of_edits(key).ok_or_else(|| {
             ActionError::Changed("that window is gone, or no session file of it is known".to_owned())
         })?;
-        let gone: Vec<&Edit> = owner.1.doing.edits.iter().filter(|edit| edit.is_gone()).collect();
-        if gone.is_empty() {
+        let (name, work) = owner;
+        if !work.is_partly_known() && !work.doing.edits.iter().any(Edit::is_gone) {
             let nothing = "nothing that this window wrote is gone".to_owned();
             let all: Vec<String> = std::iter::once(nothing).chain(stashed(report, key)).collect();
             return Err(ActionError::Never(all.join("; ")));
         }
-        let files: Vec<RescueFile> = gone.iter().filter_map(|edit| self.version(&owner, edit)).collect();
+        let files = self.newest_lost(&name, work);
         if files.is_empty() {
             let why = "no hook has kept what is gone, and the session's file does not have it, or it lies in no \
                        repository: claimtop rescue with its path";
@@ -116,31 +120,38 @@ impl<D: Disk> Rescuer<'_, D> {
         Ok(files)
     }
 
-    /// Returns the newest version of a file that a window's session wrote: a kept one, else from its transcript.
-    fn version(&self, (name, work): &(Untrusted, &Work), edit: &Edit) -> Option<RescueFile> {
-        let path = Path::new(edit.path.raw());
-        let tree = path.parent().and_then(Tree::find)?;
-        let kept = KeptFiles::of_tree(&self.kept, tree.text()?);
-        let found = kept.of_file(edit.path.raw());
-        let is_its = |session: &Untrusted| *session == work.session || Some(session) == edit.from.as_ref();
-        let newest = found.into_iter().rev().find(|one| is_its(&one.session) && one.blob.is_some());
-        let file = RescueFile::new(path.into(), Untrusted::from_path(&tree.top), name.clone());
-        let (file, session) = if let Some(newest) = newest {
-            let (blob, size, mode) = (newest.blob?, newest.size, Some(newest.mode));
-            (RescueFile { blob, size, mode, ..file }, newest.session)
-        } else {
-            // A transcript may name any path; elsewhere a person has to name it.
-            if !tree.is_repository() {
+    /// Returns the newest versions that a window's session wrote of what it has lost: as the look says, and what is too
+    /// far back in its session for the look.
+    fn newest_lost(&self, name: &Untrusted, work: &Arc<Work>) -> Vec<RescueFile> {
+        let (fence, copies) = (Fence::default(), self.copies());
+        let (now, home) = (self.inspector.now, self.inspector.rules.home.as_path());
+        let works = std::slice::from_ref(work);
+        let search = Search { works, now, home, fence: &fence, copies: &copies };
+        let edits = &work.doing.edits;
+        let gone = edits.iter().filter(|edit| edit.is_gone()).map(|edit| PathBuf::from(edit.path.raw()));
+        let own = Subject::all_of(work);
+        let files: Vec<Subject> = gone.map(|path| Subject::File([path.clone(), path])).collect();
+        let asked = if work.is_partly_known() { &own } else { &files };
+        let found = search.find(asked, (kept(&self.kept), SessionStore::default()), &[]);
+        let mut known: HashSet<PathBuf> = HashSet::new();
+        let lost = |(version, fate): &(FoundVersion, EditFate)| {
+            let is_its = own.iter().any(|subject| subject.is_session(&version.session));
+            let edit = edits.iter().find(|edit| Path::new(edit.path.raw()) == version.path);
+            let is_gone = edit.map_or(fate, |edit| &edit.fate).state == EditState::Gone;
+            if !is_its || !known.insert(version.path.clone()) || !is_gone {
                 return None;
             }
-            let of_its = from_transcript(work, &[path.to_path_buf()], (&Fence::default(), &self.copies()));
-            let newest = of_its.ok()?.into_iter().max_by_key(|version| version.at)?;
-            let (blob, size, content) = (hex(&newest.blob).into(), newest.size, newest.bytes());
-            (RescueFile { blob, size, content, ..file }, newest.session)
+            let tree = version.path.parent().and_then(Tree::find)?;
+            // A transcript may name any path; elsewhere a person has to name it.
+            if version.from == VersionSource::Transcript && !tree.is_repository() {
+                return None;
+            }
+            let file = version.to_rescue(name.clone(), &tree);
+            let is_merged = self.way == RescueWay::Merge;
+            let base = is_merged.then(|| self.base((&version.path, &version.session), &file, work)).flatten();
+            Some(RescueFile { base, ..file })
         };
-        let is_merged = self.way == RescueWay::Merge;
-        let base = is_merged.then(|| self.base((path, &session), &file, work)).flatten();
-        Some(RescueFile { base, ..file })
+        found.versions.iter().filter_map(lost).collect()
     }
 
     fn base(

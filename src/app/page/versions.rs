@@ -1,35 +1,31 @@
 //! The versions of what a window wrote, and how they differ from the files as they are now.
 
-use std::collections::{BTreeMap, HashSet};
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::app::sheet::targets::losing;
 use crate::app::sheet::window;
 use crate::app::state::State;
-use crate::core::model::{Edit, Key, ListedVersion, Untrusted, Work};
+use crate::core::model::{Key, ListedVersion, Report, Work};
 use crate::present::plan::write_diff;
 use crate::present::report_index::{Index, window_name};
 use crate::present::text::page::Page;
 use crate::present::text::tone::{Line, Tone};
 use crate::present::text::{age, safe};
-use crate::present::versions::{source_words, state_words};
+use crate::present::versions::{SessionLabel, source_words, state_words};
 
-/// The most files of a window whose versions are listed: those that are away first, then the last ones edited.
-const MOST_FILES: usize = 12;
-
-/// What is asked for: the versions of some files, by the sessions that wrote them.
+/// What is asked for: the versions of the files that a session wrote.
 #[derive(Clone, Debug)]
 pub(crate) struct VersionsQuestion {
-    /// The window.
+    /// The window, or a record of a dead one.
     pub(crate) key: Key,
-    /// The files, in the order in which they are shown.
-    pub(crate) paths: Vec<PathBuf>,
-    /// What the sessions do that wrote any of them.
+    /// What its session does.
+    pub(crate) work: Arc<Work>,
+    /// What all sessions of the look do.
     pub(crate) works: Vec<Arc<Work>>,
 }
 
-/// Returns the window of this machine that has edits which a page can show, where a thing is chosen.
+/// Returns the window of this machine, or the record of a dead one, that has edits which a page can show, where a thing
+/// is chosen.
 pub(crate) fn of_window(index: &Index, key: &Key) -> Option<Key> {
     let key = losing(index, key).or_else(|| window(index, key).map(|window| window.key.clone()))?;
     question(index, &key).filter(|_| key.machine().is_none()).map(|question| question.key)
@@ -37,19 +33,11 @@ pub(crate) fn of_window(index: &Index, key: &Key) -> Option<Key> {
 
 /// Returns what is to be read for a window's page.
 pub(crate) fn question(index: &Index, key: &Key) -> Option<VersionsQuestion> {
-    let work = index.window(key)?.work.as_deref()?;
-    let mut edits: Vec<&Edit> = work.doing.edits.iter().collect();
-    edits.sort_by_key(|edit| (!edit.fate.state.is_away(), std::cmp::Reverse(edit.at)));
-    let mut known = HashSet::new();
-    let paths = edits.iter().map(|edit| PathBuf::from(edit.path.raw()));
-    let paths: Vec<PathBuf> = paths.filter(|path| known.insert(path.clone())).take(MOST_FILES).collect();
-    let wrote_any = |work: &&Arc<Work>| {
-        let mut edits = work.doing.edits.iter();
-        edits.any(|edit| paths.iter().any(|path| path.as_path() == Path::new(edit.path.raw())))
-    };
+    let (_, work) = index.report.owner_of_edits(key).filter(|(_, work)| work.has_edits())?;
     let works = index.report.windows.iter().filter_map(|window| window.work.as_ref());
-    let works = works.filter(wrote_any).cloned().collect();
-    (!paths.is_empty()).then(|| VersionsQuestion { key: key.clone(), paths, works })
+    let works: Vec<Arc<Work>> =
+        works.chain(index.report.lost.iter().map(|lost| &lost.work)).cloned().collect();
+    Some(VersionsQuestion { key: key.clone(), work: Arc::clone(work), works })
 }
 
 /// Writes the page of a window and returns its title.
@@ -61,28 +49,24 @@ pub(crate) fn write(page: &mut Page, state: &State, key: &Key) -> String {
             page.text("No hook has kept a version, and the session's file gives none.", Tone::Notice);
         }
         Some((_, all)) => {
-            let names = names(index);
             let mut file = None;
             for one in all.iter() {
                 if file.replace(&one.path) != Some(&one.path) {
                     page.heading(&safe(one.path.raw()));
                 }
-                write_version(page, one, &names);
+                write_version(page, one, &index.report);
             }
         }
     }
-    index.window(key).map_or_else(String::new, |window| format!("Versions: {}", window_name(window)))
+    let name = || index.report.owner_of_edits(key).map(|(name, _)| safe(name.raw()));
+    let name = index.window(key).map(window_name).or_else(name);
+    name.map_or_else(String::new, |name| format!("Versions: {name}"))
 }
 
-fn names(index: &Index) -> BTreeMap<&Untrusted, String> {
-    let of = |window| window_name(window);
-    let windows = index.report.windows.iter();
-    windows.filter_map(|window| Some((window.session_id.as_ref()?, of(window)))).collect()
-}
-
-fn write_version(page: &mut Page, one: &ListedVersion, names: &BTreeMap<&Untrusted, String>) {
+fn write_version(page: &mut Page, one: &ListedVersion, report: &Report) {
     let now = page.now();
-    let who = names.get(&one.session).cloned().unwrap_or_else(|| one.session.to_string());
+    let label = SessionLabel::new(report, (&one.session, &one.agent), one.title.as_ref());
+    let who = label.text(&one.session);
     let (tone, state) = state_words(&one.fate, now);
     let ago = age::label_between(now, one.at);
     let what = format!("{ago} ago  {} B  {}  ", one.size, source_words(one.from, one.sure));

@@ -8,6 +8,7 @@ use crate::core::model::report::finding::{Finding, Remedy};
 use crate::core::model::report::key::{Key, KeyKind};
 use crate::core::model::report::need::Need;
 use crate::core::model::report::window::WindowView;
+use crate::core::model::snapshot::work::Work;
 use crate::core::plan::about::plan_for;
 use crate::core::plan::holder::claims_of;
 use crate::core::plan::left::{left_by, plan_left};
@@ -74,15 +75,18 @@ fn together(index: &Index, requests: Vec<Request>, action: Action) -> Vec<Reques
     [Request::Several { keys, action }].into_iter().chain(others).collect()
 }
 
-/// Returns the window that has lost edits: the chosen one, or the one that a finding is about.
+/// Returns the window that has lost edits, or may have: the chosen one, or the one that a finding is about.
 pub(crate) fn losing(index: &Index, key: &Key) -> Option<Key> {
     let key = index.target(key);
-    let has_lost = |key: &&Key| {
-        let owner = index.report.owner_of_edits(key);
-        owner.is_some_and(|(_, work)| work.doing.edits.iter().any(|edit| edit.fate.state.is_away()))
+    let is_one = |key: &Key, has: fn(&Work) -> bool| {
+        index.report.owner_of_edits(key).is_some_and(|(_, work)| has(work))
     };
+    let has_lost =
+        |key: &&Key| is_one(key, |work| work.doing.edits.iter().any(|edit| edit.fate.state.is_away()));
+    // What it has lost may be too far back for the look.
+    let may_have_lost = |key: &&Key| has_lost(key) || is_one(key, Work::is_partly_known);
     let of_finding = || index.finding(key).and_then(|finding| finding.subjects.iter().find(has_lost));
-    Some(key).filter(has_lost).or_else(of_finding).cloned()
+    Some(key).filter(may_have_lost).or_else(of_finding).cloned()
 }
 
 /// Returns the lock of a working tree, where a dead window has left it.

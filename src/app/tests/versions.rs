@@ -7,6 +7,8 @@ fn version(path: &str, session: &str, state: EditState, diff: Option<&[&str]>) -
     ListedVersion {
         path: path.into(),
         session: session.into(),
+        title: None,
+        agent: "codex".into(),
         at: now() - SignedDuration::from_mins(12),
         size: 120,
         from: "kept",
@@ -42,7 +44,7 @@ fn the_versions_of_a_window_are_read_and_shown_with_their_differences() {
         "/w/pay‹U+202E›.rs\n",
         "12 min ago  120 B  kept, proved  gone for 3 min",
         "+alpha\\x1B[31m",
-        "s-other\\x1B",
+        "s-other\\x1B (ended)",
         "as the file is now",
         "not compared as text",
     ];

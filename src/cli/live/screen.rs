@@ -26,7 +26,9 @@ use crate::source::database::sqlite::copies::Copies;
 use crate::source::os::clock;
 use crate::source::os::open::error::errno_text;
 use crate::source::os::open::plain::small;
+use crate::source::places::homes::Homes;
 use crate::source::versions::listed::listed;
+use crate::source::versions::search::Search;
 
 /// How long the screen waits while another claimtop is at work; then the sheet names it.
 const LOCK_PATIENCE: Duration = Duration::from_secs(1);
@@ -121,8 +123,9 @@ fn versions(settings: &Settings) -> run::ReadVersions {
     let (places, kept) = (settings.places.clone(), settings.state.join("kept"));
     Arc::new(move |question| {
         let (fence, copies) = (places.fence(), Copies::in_folder(&places.copies));
-        let when = (clock::now(), places.home.as_path());
-        listed(&question.works, &question.paths, &kept, when, (&fence, &copies))
+        let (works, now, home) = (question.works.as_slice(), clock::now(), places.home.as_path());
+        let search = Search { works, now, home, fence: &fence, copies: &copies };
+        listed(&question.work, &search, (&kept, &Homes::of_sessions(&places, works)))
     })
 }
 

@@ -9,7 +9,6 @@ use crate::cli::act;
 use crate::cli::args::RescueArguments;
 use crate::cli::output::failure::{Exit, Failure, Outcome};
 use crate::cli::settings::Settings;
-use crate::core::model::text::hex;
 use crate::core::model::{EditState, Request, RescueFile, RescueTarget, RescueWay, Snapshot, Untrusted};
 use crate::core::plan::rescue::stash_command;
 use crate::source::own::ledger::Tree;
@@ -47,16 +46,9 @@ pub(super) fn bring_back(
     let file = |one: &Candidate| {
         let version = &one.version;
         let tree = version.path.parent().and_then(Tree::find)?;
-        let whose = one.who.clone().map_or_else(|| version.session.clone(), |who| who.as_str().into());
-        let base = || selected.base_of(settings, version);
-        Some(RescueFile {
-            blob: hex(&version.blob).into(),
-            size: version.size,
-            mode: version.mode,
-            content: version.bytes(),
-            base: (way == RescueWay::Merge).then(base).flatten(),
-            ..RescueFile::new(version.path.clone().into(), Untrusted::from_path(&tree.top), whose)
-        })
+        let whose = one.label.who.clone().map_or_else(|| version.session.clone(), |who| who.as_str().into());
+        let base = (way == RescueWay::Merge).then(|| selected.base_of(settings, version)).flatten();
+        Some(RescueFile { base, ..version.to_rescue(whose, &tree) })
     };
     let (inside, outside): (Vec<&Candidate>, Vec<&Candidate>) = selected
         .newest()

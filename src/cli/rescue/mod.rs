@@ -111,13 +111,13 @@ struct ShownVersion<'a> {
 }
 
 impl<'a> ShownVersion<'a> {
-    fn of(Candidate { version, who, title, has_ended, fate }: &'a Candidate) -> Self {
+    fn of(Candidate { version, label, fate }: &'a Candidate) -> Self {
         Self {
             path: Untrusted::from_path(&version.path),
             session: &version.session,
-            window: who.as_deref(),
-            title: title.as_deref(),
-            ended: *has_ended,
+            window: label.who.as_deref(),
+            title: label.title.as_deref(),
+            ended: label.has_ended,
             agent: &version.agent,
             at: version.at,
             blob: hex(&version.blob),
@@ -144,8 +144,8 @@ fn text(selected: &select::Selection, now: Timestamp, paint: Paint) -> String {
         return text;
     }
     let mut table = Columns::new(&["FILE", "WINDOW", "WRITTEN", "SIZE", "FROM", "NOW"]);
-    for candidate @ Candidate { version, fate, .. } in &selected.versions {
-        let who = candidate.label();
+    for Candidate { version, label, fate } in &selected.versions {
+        let who = label.text(&version.session);
         let from = source_words(version.from.word(), version.sure);
         let (tone, state) = state_words(fate, now);
         table.row([

@@ -10,18 +10,13 @@ use anyhow::anyhow;
 use rustix::fs::{CWD, Mode, OFlags, mkdirat, openat};
 use rustix::io::{Errno, write};
 
-use super::select::Selection;
+use super::select::{Candidate, Selection};
 use crate::cli::output::failure::{Exit, Failure, Outcome};
 use crate::cli::output::print;
 use crate::core::model::Untrusted;
-use crate::core::model::text::diff::unified;
 use crate::core::model::text::shown;
 use crate::present::text::count;
-use crate::source::own::content::FileContent;
-use crate::source::versions::found::FoundVersion;
-
-/// The largest content that is compared, in bytes.
-const MOST_COMPARED: u64 = 4 << 20;
+use crate::source::versions::found::{Comparison, FoundVersion};
 
 /// Writes a version's bytes, and nothing else, to the standard output.
 pub(super) fn print_bytes(version: &FoundVersion) -> Outcome {
@@ -115,24 +110,18 @@ fn failed(path: &Path, errno: Errno) -> Failure {
 
 /// Shows how each version differs from its file as it is now.
 pub(super) fn diffs(selected: &Selection) -> String {
-    let mut text = String::new();
-    for one in &selected.versions {
-        let version = &one.version;
+    let (mut text, mut comparison) = (String::new(), Comparison::default());
+    for Candidate { version, .. } in &selected.versions {
         let path = Untrusted::from_path(&version.path).to_string();
-        let now = FileContent::read(&version.path, MOST_COMPARED);
-        let Some(bytes) = version.bytes() else {
-            let _ = writeln!(text, "{path}: what was kept of it is not there any more");
-            continue;
-        };
         let names = [format!("{path} now"), format!("{path} of {}", version.at)];
-        let [now_name, then_name] = &names;
-        let Some(lines) = unified((now.bytes().unwrap_or_default(), now_name), (&bytes, then_name)) else {
-            let _ = writeln!(text, "{path}: {} bytes, not compared as text", bytes.len());
-            continue;
-        };
-        for line in lines {
-            text.push_str(&shown(&line));
-            text.push('\n');
+        match comparison.diff(version, names.each_ref().map(String::as_str)) {
+            Some(lines) => lines.iter().for_each(|line| text.push_str(&format!("{}\n", shown(line)))),
+            None if version.bytes().is_none() => {
+                let _ = writeln!(text, "{path}: what was kept of it is not there any more");
+            }
+            None => {
+                let _ = writeln!(text, "{path}: {} bytes, not compared as text", version.size);
+            }
         }
     }
     text

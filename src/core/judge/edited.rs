@@ -35,14 +35,13 @@ pub(crate) fn claims(world: &World<'_>, windows: &[WindowView], records: &[Judge
     live.chain(dead).collect()
 }
 
-/// Returns what sessions have lost that only proven dead processes ran.
+/// Returns what sessions have edited, and may have lost, that only proven dead processes ran.
 pub(crate) fn lost_by_the_dead(
     world: &World<'_>,
     windows: &[WindowView],
     records: &[JudgedRecord],
 ) -> Vec<LostWork> {
-    let has_lost = |work: &Work| work.doing.edits.iter().any(|edit| edit.fate.state.is_away());
-    let dead = of_dead(world, windows, records).filter(|(work, _)| has_lost(work));
+    let dead = of_dead(world, windows, records).filter(|(work, _)| work.has_edits());
     let lost = dead.map(|(work, last)| LostWork {
         key: last.key.clone(),
         name: if is_uuid_only(last.title.raw()) { "a window".into() } else { last.title.clone() },

@@ -49,6 +49,10 @@ pub struct ListedVersion {
     pub(crate) path: Untrusted,
     /// The session that wrote it.
     pub(crate) session: Untrusted,
+    /// The session's title, if it is known.
+    pub(crate) title: Option<Untrusted>,
+    /// Its agent.
+    pub(crate) agent: Untrusted,
     /// When it was written.
     pub(crate) at: Timestamp,
     /// In bytes.

@@ -1,9 +1,12 @@
 //! The folders of homes that are read: a person's own, and those that windows have for themselves.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use crate::core::model::{Details, FolderId, NamedHome};
-use crate::format::Base;
+use rustix::process::geteuid;
+
+use crate::core::model::{Details, FolderId, NamedHome, Work};
+use crate::format::{Base, spec};
 use crate::source::os::open::folder::look_at;
 use crate::source::places::Places;
 use crate::source::places::path_trust::is_steady;
@@ -36,6 +39,21 @@ impl Homes {
         let folder = |base| Some(own(base, places.folder(base)?, places.follows_homes));
         let bases = [Base::Home, Base::ClaudeConfig, Base::Cache];
         Self { own: bases.into_iter().filter_map(folder).collect(), ..Self::default() }
+    }
+
+    /// Returns a person's own folders, and those in which these sessions of this user's lie.
+    pub(crate) fn of_sessions(places: &Places, works: &[Arc<Work>]) -> Self {
+        let mut homes = Self::new(places);
+        let uid = geteuid().as_raw();
+        for work in works.iter().filter(|_| places.follows_homes) {
+            let Some(transcripts) = spec(work.format).and_then(|spec| spec.transcripts) else { continue };
+            let inside = Path::new(transcripts.folder);
+            let all = work.path.ancestors().find(|above| above.ends_with(inside));
+            let home = all.and_then(|all| all.ancestors().nth(inside.components().count()));
+            let Some((path, id)) = home.and_then(|home| Some((home, identity(home, uid)?))) else { continue };
+            homes.add(HomeBase { base: transcripts.base, path: path.to_path_buf(), id: Some(id) });
+        }
+        homes
     }
 
     /// Returns the folders of one sort, a person's own first.

@@ -7,11 +7,14 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::core::model::snapshot::ledger::kept::KeptVersion;
-use crate::core::model::{Edit, EditFate, Sureness, Untrusted, Work};
+use crate::core::model::text::diff::unified;
+use crate::core::model::text::hex;
+use crate::core::model::{Edit, EditFate, RescueFile, Sureness, Untrusted, Work};
 use crate::format::agent::bytes::{Bounds, Bytes, FileVersion};
 use crate::source::database::sqlite::copies::Copies;
 use crate::source::os::fence::Fence;
 use crate::source::os::open::folder::Folder;
+use crate::source::own::content::FileContent;
 use crate::source::own::kept::KeptFiles;
 use crate::source::own::ledger::Tree;
 use crate::source::repos::objects::{Kind, Name, name_of, parse_name, short};
@@ -21,6 +24,9 @@ use crate::source::work::committed::EditFacts;
 
 /// The most working trees whose kept versions are read.
 const MOST_TREES: usize = 1_024;
+
+/// The largest content that is compared, in bytes.
+const MOST_COMPARED: u64 = 4 << 20;
 
 /// How many versions are compared in one look: what one look may read suffices for so many of the largest files.
 const AT_ONCE: usize = 4;
@@ -94,6 +100,17 @@ impl FoundVersion {
         }
     }
 
+    /// Returns what is brought back of a window, in its working tree.
+    pub(crate) fn to_rescue(&self, whose: Untrusted, tree: &Tree) -> RescueFile {
+        RescueFile {
+            blob: hex(&self.blob).into(),
+            size: self.size,
+            mode: self.mode,
+            content: self.bytes(),
+            ..RescueFile::new(self.path.clone().into(), Untrusted::from_path(&tree.top), whose)
+        }
+    }
+
     pub(super) fn of_kept(kept: KeptVersion, files: &KeptFiles) -> Option<Self> {
         let blob = parse_name(kept.blob?.raw().as_bytes())?;
         Some(Self {
@@ -126,6 +143,25 @@ impl FoundVersion {
             began_from: version.began_from,
             content: Content::Bytes(bytes),
         })
+    }
+}
+
+/// Compares versions with their files as they are now.
+#[derive(Default)]
+pub(crate) struct Comparison {
+    /// The last file, as versions of one follow each other.
+    last: Option<(PathBuf, FileContent)>,
+}
+
+impl Comparison {
+    /// Returns how a version differs from its file, as raw lines of a unified diff under the names of the file and of the
+    /// version; `None` if its content is not there or they are not compared as text.
+    pub(crate) fn diff(&mut self, version: &FoundVersion, names: [&str; 2]) -> Option<Vec<String>> {
+        let then = version.bytes()?;
+        let last = self.last.take().filter(|(path, _)| *path == version.path);
+        let read = || (version.path.clone(), FileContent::read(&version.path, MOST_COMPARED));
+        let (_, now) = self.last.insert(last.unwrap_or_else(read));
+        unified((now.bytes().unwrap_or_default(), names[0]), (&then, names[1]))
     }
 }
 

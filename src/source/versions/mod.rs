@@ -7,6 +7,7 @@ mod files;
 pub(crate) mod found;
 pub(crate) mod listed;
 mod rows;
+pub(crate) mod search;
 mod session;
 mod sieve;
 pub(crate) mod stored;

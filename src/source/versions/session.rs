@@ -32,6 +32,13 @@ pub(crate) struct StoredSession {
     pub(super) title: Option<Untrusted>,
 }
 
+impl StoredSession {
+    /// Returns a session of which only its files are known.
+    pub(super) fn new(files: SessionFiles, written_at: Timestamp) -> Self {
+        Self { files, written_at, size: 0, folder: None, title: None }
+    }
+}
+
 /// Why nothing can be rebuilt.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum VersionsError {

@@ -153,17 +153,9 @@ impl SessionStore {
 /// Returns whether the files of a session may have the name of one of these files.
 pub(crate) fn may_name(work: &Work, paths: &[PathBuf], fence: &Fence) -> bool {
     let names: Option<Vec<Finder<'_>>> = paths.iter().map(|path| plain_name(path).map(Finder::new)).collect();
-    let session = StoredSession {
-        files: SessionFiles {
-            format: work.format,
-            session: work.session.clone(),
-            file: work.path.to_path_buf(),
-        },
-        written_at: work.written_at,
-        size: 0,
-        folder: None,
-        title: None,
-    };
+    let files =
+        SessionFiles { format: work.format, session: work.session.clone(), file: work.path.to_path_buf() };
+    let session = StoredSession::new(files, work.written_at);
     work.format == Format::OpenCode || names.is_none_or(|names| session.has_any(&names, fence))
 }
 

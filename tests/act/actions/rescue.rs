@@ -11,7 +11,7 @@ use claimtop::testing::core::{EndResult, History, Request, RescueFile, RescueTar
 use rustix::io::Errno;
 
 use crate::faulty::{Fault, FaultyDisk};
-use crate::stage::{Stage, act};
+use crate::stage::{self, SESSION, Stage, act};
 
 /// Marks the process that is to be killed: the deed, the call, and its stage.
 const CHILD: &str = "CLAIMTOP_TEST_RESCUE_CRASH";
@@ -288,4 +288,37 @@ fn a_path_that_leaves_its_tree_is_refused() {
     }
     let before = scene.files();
     assert!(!outside.exists() && before.len() == 1, "{before:?}");
+}
+
+/// The look reads only the end of a transcript; a record of the dead window is what is chosen.
+#[test]
+fn what_a_dead_window_lost_far_back_in_its_session_is_brought_back() {
+    let scene = Scene::new(Deed::Place);
+    let (stage, lost) = (&scene.stage, scene.repo().join("src/lost.rs"));
+    let written = format!(
+        r#"{{"timestamp":"2026-11-02T10:00:00Z","sessionId":"{SESSION}","cwd":{0:?},"message":{{"content":[{{"tool_use_id":"1","content":"ok"}}]}},"toolUseResult":{{"type":"create","filePath":{1:?},"content":"a lost file\n","structuredPatch":[]}}}}"#,
+        scene.repo(),
+        lost
+    );
+    let other =
+        format!(r#"{{"timestamp":"2026-11-02T10:00:01Z","type":"other","text":"{}"}}"#, "z".repeat(1_000));
+    let text = format!("{written}\n{}", format!("{other}\n").repeat(3_000));
+    let project: String = scene.repo().to_str().unwrap().replace(|c: char| !c.is_ascii_alphanumeric(), "-");
+    stage.write(&format!("home/.claude/projects/{project}/{SESSION}.jsonl"), &text);
+    // A PID that no process has.
+    let entry = format!(
+        r#"{{"pid":4194301,"sessionId":"{SESSION}","cwd":{:?},"startedAt":1,"procStart":"5","version":"2.1.330","kind":"interactive","name":"alpha","status":"idle"}}"#,
+        scene.repo()
+    );
+    stage.write("home/.claude/sessions/4194301.json", &entry);
+    let mut observer = stage.observer_of(&["home/shop"]);
+    let report = stage::report(&mut observer);
+    let record =
+        report.records().find(|record| record.session_id.as_ref().is_some_and(|id| id.raw() == SESSION));
+    let lost_by = RescueTarget::By(record.unwrap().key.clone());
+    let request = Request::Rescue { lost: lost_by, way: RescueWay::Place };
+    let state = StateFolder::open(System, &stage.state_path()).unwrap();
+    let receipt = act(&state, &mut observer, &scene.rules(), request, &Answer::Yes).unwrap();
+    assert_eq!(receipt.outcome.ended, EndResult::Done);
+    assert_eq!(std::fs::read_to_string(&lost).unwrap(), "a lost file\n");
 }

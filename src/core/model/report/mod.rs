@@ -72,7 +72,7 @@ pub struct Report {
     pub not_asked: Vec<NotAsked>,
     /// The windows of the previous look whose process is proven to have ended since.
     pub ended: Vec<EndedWindow>,
-    /// What sessions have lost whose windows have died.
+    /// What sessions have edited, and may have lost, whose windows have died.
     pub lost: Vec<LostWork>,
     /// The windows that two machines report but that are shown once: the key that is not shown, and the one that is.
     pub shown_once: Vec<(Key, Key)>,
@@ -87,7 +87,7 @@ pub struct EndedWindow {
     pub reason: Reason,
 }
 
-/// The work of a session whose window has died, with edits that are gone.
+/// The work of a session whose window has died after it edited files.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LostWork {
     /// The key of its newest record.
@@ -160,14 +160,13 @@ impl Report {
         Some(Household { key: key.clone(), id, started_at, others: others.collect() })
     }
 
-    /// Returns the name and the work of a window, or of a dead one that has lost edits, by any of its records.
-    pub(crate) fn owner_of_edits(&self, key: &Key) -> Option<(Untrusted, &Work)> {
+    /// Returns the name and the work of a window, or of a dead one that has edited files, by any of its records.
+    pub(crate) fn owner_of_edits(&self, key: &Key) -> Option<(Untrusted, &Arc<Work>)> {
         let window = self.windows.iter().find(|window| window.key == *key);
-        let living =
-            window.and_then(|window| Some((window.title().as_str().into(), window.work.as_deref()?)));
+        let living = window.and_then(|window| Some((window.title().as_str().into(), window.work.as_ref()?)));
         let session = || self.records.iter().find(|record| record.key == *key)?.session_id.as_ref();
         let dead = || self.lost.iter().find(|lost| session() == Some(&lost.work.session));
-        living.or_else(|| dead().map(|lost| (lost.name.clone(), &*lost.work)))
+        living.or_else(|| dead().map(|lost| (lost.name.clone(), &lost.work)))
     }
 
     /// Returns whether edits are gone since so short a time that it is not reported yet.

@@ -53,6 +53,18 @@ pub struct Work {
     pub skipped: u64,
 }
 
+impl Work {
+    /// Returns whether it has edited files, as far as known.
+    pub(crate) fn has_edits(&self) -> bool {
+        !self.doing.edits.is_empty() || self.is_partly_known()
+    }
+
+    /// Returns whether it may have edited more files than are known.
+    pub(crate) fn is_partly_known(&self) -> bool {
+        self.doing.edits_since.is_some() || self.doing.edits.len() >= MOST_FILES
+    }
+}
+
 /// A guard's warning to a session: another session has uncommitted edits.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Warning {
