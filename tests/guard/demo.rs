@@ -278,9 +278,7 @@ fn found(folder: &Path, name: &str) -> bool {
 fn lost_edits_come_back_and_are_undone() {
     let tmp = tempfile::tempdir().unwrap();
     let mut screen = screen(tmp.path(), 120, 40);
-    screen.wait_for(
-        "shop-tests ↔ shop-cart: edits of shop-tests in src/refunds.rs are gone: u brings them back",
-    );
+    screen.wait_for("shop-tests ↔ shop-cart: src/refunds.rs of shop-tests gone: u brings them back");
     assert!(!found(tmp.path(), "refunds.rs"));
     screen.press("j");
     let is_selected = |line: &str| line.starts_with('▌') && line.contains("u brings them back");

@@ -10,6 +10,7 @@ use crate::core::judge::edited;
 use crate::core::judge::left_over::owner::is_its;
 use crate::core::judge::rules::facts::Facts;
 use crate::core::judge::rules::place::edits::shared;
+use crate::core::judge::rules::place::lost::lost_files;
 use crate::core::judge::window::Window;
 use crate::core::judge::window::agent::Role;
 use crate::core::judge::world::World;
@@ -168,7 +169,11 @@ fn collision(between: &Between<'_>, facts: &Facts<'_>) -> Option<Need> {
         subjects: worst.subjects.to_vec(),
         windows,
         also,
-        files: files_of(between, facts),
+        files: if worst.code == Code::LostEdits {
+            lost_files(worst, facts)
+        } else {
+            files_of(between, facts)
+        },
     };
     let began = worst.story.as_ref().and_then(|story| story.events.last()?.at);
     Some(need(worst.subjects.first()?, &what, kind, began))

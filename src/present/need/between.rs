@@ -73,16 +73,7 @@ pub(crate) fn describe<'a>(report: &Report, find: Find<'a>, kind: &NeedKind) -> 
     // The worst stands first: what follows is cut where there is no room.
     let codes = std::iter::once(code).chain(also);
     let what = match (many, alone) {
-        _ if *code == Code::LostEdits => {
-            let what = message.says.split(", in no ").next().unwrap_or_default();
-            let of = windows.iter().filter_map(find).find_map(|window| {
-                let (name, pid) = (window_name(window), format!(" (PID {})", window.pid));
-                let said = format!("edits of {name}{pid} in ");
-                let short = if many == 1 { "edits in ".to_owned() } else { format!("edits of {name} in ") };
-                what.contains(&said).then(|| what.replace(&said, &short))
-            });
-            of.unwrap_or_else(|| what.to_owned())
-        }
+        _ if *code == Code::LostEdits && !files.is_empty() => lost(report, find, (files, subjects, many)),
         (0, _) | (1, None) => clause(&safe(&message.brief())),
         (1, Some(alone)) => alone.to_owned(),
         (many, _) => codes.filter_map(|code| shared(*code, files, many)).collect::<Vec<_>>().join(", "),
@@ -90,6 +81,24 @@ pub(crate) fn describe<'a>(report: &Report, find: Find<'a>, kind: &NeedKind) -> 
     let what = last_guard_note(report, find, windows).map_or(what.clone(), |note| format!("{what}; {note}"));
     let way = way.replace("{}", who.last().map_or("one", String::as_str));
     Some(Words { who, what, way })
+}
+
+/// Says which files have lost the edits of a window, the first subject, and of several windows which one's.
+fn lost<'a>(
+    report: &Report,
+    find: Find<'a>,
+    (files, subjects, windows): (&[Untrusted], &[Key], usize),
+) -> String {
+    let file = files.first().map(|file| safe(file.raw())).unwrap_or_default();
+    let more = if files.len() > 1 { format!(" and {} more", files.len() - 1) } else { String::new() };
+    let owner = subjects.first();
+    let dead = || Some(safe(report.owner_of_edits(owner?)?.0.raw()));
+    let of = match owner.and_then(find) {
+        Some(_) if windows == 1 => String::new(),
+        Some(window) => format!(" of {}", window_name(window)),
+        None => dead().map_or(" of a dead window".to_owned(), |name| format!(" of {name} (dead)")),
+    };
+    format!("{file}{more}{of} gone")
 }
 
 /// Returns the first clause of a sentence, without what explains it: not a file's name before a colon.

@@ -118,7 +118,8 @@ pub enum NeedKind {
         /// Other findings between the same windows, the worst first.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         also: Vec<Code>,
-        /// The files that they both edit.
+        /// The files that they both edit; of lost edits those that have lost them, in their working tree, the one that was
+        /// changed last first.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         files: Vec<Untrusted>,
     },

@@ -250,11 +250,28 @@ fn finding(loss: &Loss<'_>, facts: &Facts<'_>) -> Finding {
     Finding::new(Code::LostEdits, subjects, message, evidence, Remedy::Rescue)
 }
 
+/// Returns the files that a finding about lost edits is about, each in its working tree, the one that was changed last
+/// first.
+pub(crate) fn lost_files(finding: &Finding, facts: &Facts<'_>) -> Vec<Untrusted> {
+    let is_its = |loss: &&Loss<'_>| {
+        let by = loss.culprit().map(|by| &by.key);
+        finding.subjects.iter().eq([loss.owner.key].into_iter().chain(by))
+    };
+    let losses = losses(facts);
+    let edits = losses.iter().find(is_its).into_iter().flat_map(|loss| &loss.edits);
+    edits.map(|edit| Untrusted::from_path(in_tree(edit, facts))).collect()
+}
+
+/// Returns the path of an edited file in its working tree.
+fn in_tree<'a>(edit: &'a Edit, facts: &Facts<'_>) -> &'a Path {
+    let path = Path::new(edit.path.raw());
+    let tree = facts.world.worktree_of(path).map(|(_, tree)| tree.path.as_path());
+    tree.and_then(|tree| path.strip_prefix(tree).ok()).unwrap_or(path)
+}
+
 /// Says what is lost.
 pub(crate) fn what(loss: &Loss<'_>, facts: &Facts<'_>) -> String {
-    let path = loss.edits.first().map(|edit| Path::new(edit.path.raw())).unwrap_or(Path::new(""));
-    let tree = facts.world.worktree_of(path).map(|(_, tree)| tree.path.as_path());
-    let inside = tree.and_then(|tree| path.strip_prefix(tree).ok()).unwrap_or(path);
+    let inside = loss.edits.first().map_or(Path::new(""), |edit| in_tree(edit, facts));
     let more = match loss.edits.len() {
         0 | 1 => String::new(),
         many => format!(" and {} more", many - 1),
