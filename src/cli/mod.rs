@@ -162,6 +162,7 @@ fn command(arguments: Arguments) -> Outcome {
         Command::Events { about, json } => {
             let mut scene = scene(options, environment)?;
             scene.observer = guard::tell_guards(scene.observer, &scene.settings);
+            scene.observer = rescue::keep::keep_before_clean_up(scene.observer, &scene.settings);
             let shape = scene.shape(json);
             let others = fleet::others(&scene.settings, about.as_deref())?;
             git_events::listen(&scene.settings, &scene.observer.policy().signatures);

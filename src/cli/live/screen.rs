@@ -11,6 +11,7 @@ use super::replay::{self, Player};
 use crate::app::kept::{ScreenState, Start};
 use crate::cli::output::failure::{Exit, Failure, Outcome};
 use crate::cli::output::{Paint, Shape};
+use crate::cli::rescue::keep::keep_before_clean_up;
 use crate::cli::settings::Settings;
 use crate::cli::show::list;
 use crate::cli::{act, fleet, git_events, guard};
@@ -64,6 +65,7 @@ pub(crate) fn screen(settings: &Settings, observer: Observer, about: About) -> O
     let (stage, descents) = (observer.stage(), observer.descents());
     let observer = observer.recorded(tape.recorder());
     let observer = guard::tell_guards(observer, settings);
+    let observer = keep_before_clean_up(observer, settings);
     git_events::listen(settings, &observer.policy().signatures);
     let (observer, hints) = observer.watched();
     if let Some(nudge) = observer.nudge() {

@@ -1,6 +1,7 @@
 //! `rescue`: what windows wrote and is gone, from what hooks have kept and from transcripts.
 
 mod bring;
+pub(crate) mod keep;
 mod out;
 mod select;
 

@@ -55,7 +55,7 @@ impl<'a> World<'a> {
 }
 
 /// Returns the folder of the copies that an agent made of the files of a session, by the place of its transcript.
-fn copies_of(session: &SessionFiles) -> Option<PathBuf> {
+pub(super) fn copies_of(session: &SessionFiles) -> Option<PathBuf> {
     let id = Path::new(session.session.raw());
     let is_bare = id.components().count() == 1 && id.file_name() == Some(id.as_os_str());
     // `projects/<slug>/<session>.jsonl`, `projects/<slug>/chats/<session>.jsonl`, `<session>/events.jsonl`

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::core::model::snapshot::ledger::kept::KeptVersion;
+use crate::core::model::snapshot::ledger::kept::{KeptReason, KeptVersion};
 use crate::core::model::text::diff::unified;
 use crate::core::model::text::hex;
 use crate::core::model::{Edit, EditFate, RescueFile, Sureness, Untrusted, Work};
@@ -113,6 +113,7 @@ impl FoundVersion {
 
     pub(super) fn of_kept(kept: KeptVersion, files: &KeptFiles) -> Option<Self> {
         let blob = parse_name(kept.blob?.raw().as_bytes())?;
+        let is_rebuilt = kept.why == KeptReason::Transcript;
         Some(Self {
             path: Path::new(kept.path.raw()).to_path_buf(),
             session: kept.session,
@@ -120,9 +121,9 @@ impl FoundVersion {
             at: kept.at,
             blob,
             size: kept.size,
-            mode: Some(kept.mode),
+            mode: (!is_rebuilt).then_some(kept.mode),
             from: VersionSource::Kept,
-            sure: Sureness::Proved,
+            sure: if is_rebuilt { Sureness::Rebuilt } else { Sureness::Proved },
             began_from: None,
             content: Content::Kept(files.folder.clone()),
         })

@@ -32,6 +32,7 @@ pub(crate) enum Subject {
 }
 
 /// How and when versions are searched for.
+#[derive(Clone, Copy)]
 pub(crate) struct Search<'a> {
     /// What the sessions of the look do.
     pub(crate) works: &'a [Arc<Work>],

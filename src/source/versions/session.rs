@@ -34,7 +34,7 @@ pub(crate) struct StoredSession {
 
 impl StoredSession {
     /// Returns a session of which only its files are known.
-    pub(super) fn new(files: SessionFiles, written_at: Timestamp) -> Self {
+    pub(crate) fn new(files: SessionFiles, written_at: Timestamp) -> Self {
         Self { files, written_at, size: 0, folder: None, title: None }
     }
 }

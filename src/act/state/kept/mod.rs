@@ -4,6 +4,7 @@
 //! a ledger does. Nothing is synced to the disk.
 
 pub(crate) mod prune;
+pub(crate) mod saving;
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;

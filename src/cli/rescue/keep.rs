@@ -1,0 +1,120 @@
+//! What an open claimtop does for the store beside looking: it copies what agents are about to delete, and prunes.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+
+use crate::act::state::kept::prune::KeptLimits;
+use crate::act::state::kept::saving::{SaveBudget, SaveRules, prune_all, save};
+use crate::cli::settings::Settings;
+use crate::config::Access;
+use crate::config::keep::Keep;
+use crate::core::model::{Untrusted, Work};
+use crate::observe::Observer;
+use crate::source::database::sqlite::copies::Copies;
+use crate::source::os::{clock, host};
+use crate::source::own::kept::MOST_KEPT;
+use crate::source::versions::retention::first_deleted_at;
+use crate::source::versions::search::Search;
+
+/// How often sessions are looked through: every hour.
+const AGAIN: SignedDuration = SignedDuration::from_hours(1);
+/// How often the store is pruned: once a day.
+const PRUNE_AGAIN: SignedDuration = SignedDuration::from_hours(24);
+/// How long before its agent deletes a file what it has is copied: 2 days.
+const BEFORE: SignedDuration = SignedDuration::from_hours(48);
+/// How much is copied in one round.
+const MOST: SaveBudget = SaveBudget { files: 256, bytes: 64 << 20 };
+/// The most sessions that are read in one round.
+const MOST_SESSIONS: usize = 16;
+/// The largest transcript that is read for this, in bytes.
+const MOST_TRANSCRIPT: u64 = 256 << 20;
+/// How long one round may take before the rest waits for the next, and so may pruning: 20 s.
+const ROUND: Duration = Duration::from_secs(20);
+/// The largest file that is kept unless a person wants larger ones too, in bytes.
+const LARGE: u64 = 8 << 20;
+
+/// Has what agents are about to delete copied into the store, and the store pruned, if claimtop may write.
+pub(crate) fn keep_before_clean_up(observer: Observer, settings: &Settings) -> Observer {
+    let config = &settings.effective.config;
+    let may_write = config.access == Access::Full && host::owns(&settings.places.home);
+    if !may_write || !config.keep.files {
+        return observer;
+    }
+    let keeper = Arc::new(Keeper { settings: settings.clone(), is_busy: AtomicBool::new(false) });
+    let mut saved: HashMap<Untrusted, Timestamp> = HashMap::new();
+    let (mut next, mut next_prune) = (None, None);
+    observer.recorded(Box::new(move |snapshot, _| {
+        let now = snapshot.taken_at;
+        let is_due = |next: Option<Timestamp>| next.is_none_or(|next| now >= next);
+        if !is_due(next) || keeper.is_busy.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        let prunes = is_due(next_prune);
+        next = now.checked_add(AGAIN).ok();
+        if prunes {
+            next_prune = now.checked_add(PRUNE_AGAIN).ok();
+        }
+        let due: Vec<Arc<Work>> = due(&snapshot.work, now, &mut saved);
+        let keeper = Arc::clone(&keeper);
+        let round = move || {
+            keeper.round(&due, prunes);
+            keeper.is_busy.store(false, Ordering::Release);
+        };
+        // Without a thread the next hour tries again.
+        let _ = std::thread::Builder::new().name("keep".to_owned()).spawn(round);
+    }))
+}
+
+/// Returns the sessions whose files are deleted soon, and that were written since they were looked through.
+fn due(works: &[Arc<Work>], now: Timestamp, saved: &mut HashMap<Untrusted, Timestamp>) -> Vec<Arc<Work>> {
+    let until = now.checked_add(BEFORE).unwrap_or(now);
+    let is_due = |work: &&Arc<Work>| {
+        work.has_edits() && saved.get(&work.session).is_none_or(|at| work.written_at > *at)
+    };
+    let ends = |work: &&Arc<Work>| first_deleted_at(work).is_some_and(|at| at <= until);
+    let due: Vec<Arc<Work>> = works.iter().filter(is_due).filter(ends).take(MOST_SESSIONS).cloned().collect();
+    saved.extend(due.iter().map(|work| (work.session.clone(), work.written_at)));
+    due
+}
+
+struct Keeper {
+    settings: Settings,
+    is_busy: AtomicBool,
+}
+
+impl Keeper {
+    fn round(&self, due: &[Arc<Work>], prunes: bool) {
+        let settings = &self.settings;
+        let (kept, rules) = (settings.state.join("kept"), rules(settings.effective.config.keep));
+        let (fence, copies) = (settings.places.fence(), Copies::in_folder(&settings.places.copies));
+        let (now, home) = (clock::now(), settings.places.home.as_path());
+        let search = Search { works: &[], now, home, fence: &fence, copies: &copies };
+        let began = clock::steady();
+        let mut left = MOST;
+        for work in due.iter().take_while(|_| began.elapsed() < ROUND) {
+            let is_small = work.path.metadata().is_ok_and(|meta| meta.len() <= MOST_TRANSCRIPT);
+            if is_small && let Err(error) = save(work, (&kept, &rules), &search, &mut left) {
+                tracing::warn!(%error, "what an agent is about to delete was not copied");
+            }
+        }
+        let began = clock::steady();
+        if prunes && let Err(error) = prune_all(&kept, (rules.limits, now), || began.elapsed() < ROUND) {
+            tracing::warn!(%error, "what is kept was not pruned");
+        }
+    }
+}
+
+/// Returns what a person lets claimtop keep.
+fn rules(keep: Keep) -> SaveRules {
+    let age = SignedDuration::from_hours(24 * i64::from(keep.days.max(1)));
+    SaveRules {
+        limits: KeptLimits { bytes: u64::from(keep.mib) << 20, age },
+        most: if keep.large { MOST_KEPT } else { LARGE },
+        ignored: keep.ignored,
+        secrets: keep.secrets,
+    }
+}
