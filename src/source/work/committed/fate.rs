@@ -156,10 +156,12 @@ impl<'a> Heads<'a> {
 
     fn find_fate(&mut self, edit: &Edit, known: EditFacts) -> Option<EditFate> {
         let path = Path::new(edit.path.raw());
-        let (folder, tree, head) = self.head(path)?;
+        let Some((folder, tree, head)) = self.head(path) else {
+            return self.missing_above(path).filter(|_| edit.at.is_none_or(|at| at <= self.now));
+        };
         let at = edit.at.map(|at| known.open_at.map_or(at, |open_at| at.max(open_at)));
         let (head, inside) = (head?, path.strip_prefix(folder).ok()?);
-        if at.is_some_and(|at| at > self.now) || !self.is_inner_or_gone(path.parent()?, folder) {
+        if at.is_some_and(|at| at > self.now) || !self.is_inner_or_gone(path.parent()?, (folder, tree)) {
             return None;
         }
         let meta = file_at(path);
@@ -330,16 +332,6 @@ impl<'a> Heads<'a> {
         self.kept.remember(key, left.clone());
         Some(left)
     }
-
-    /// Returns whether a folder lies in another without a link or a repository in between, or did so as long as it
-    /// existed.
-    fn is_inner_or_gone(&mut self, folder: &Path, outer: &Path) -> bool {
-        let is_there = |folder: &&Path| folder.symlink_metadata().is_ok();
-        folder
-            .ancestors()
-            .find(is_there)
-            .is_some_and(|there| there.starts_with(outer) && self.is_inner(there, outer))
-    }
 }
 
 /// Reads a file with these facts, if it is small enough to be remembered.
@@ -370,7 +362,7 @@ impl CommitCache {
 
 impl EditFate {
     /// Adds since when the bytes are away: when the file, or the nearest folder above it that is there, was last changed.
-    fn since(self, path: &Path, meta: Option<&FileMeta>) -> Self {
+    pub(super) fn since(self, path: &Path, meta: Option<&FileMeta>) -> Self {
         let folder = || Some(path.ancestors().skip(1).find_map(look_at)?.modified_at);
         let since = self.state.is_away().then(|| meta.map(FileMeta::touched_at).or_else(folder)).flatten();
         Self { since, ..self }

@@ -8,6 +8,7 @@ mod fate;
 mod head;
 mod left;
 pub(crate) mod marker;
+mod missing;
 mod past;
 mod reflog;
 pub(crate) mod standing;
@@ -164,9 +165,14 @@ impl<'a> Heads<'a> {
         Self { folders, known, asked, there, marks, stashes, texts, inner, now, doubt, uid, kept, left }
     }
 
+    /// Returns whether a path leads from the root straight down.
+    fn is_straight(path: &Path) -> bool {
+        path.is_absolute() && path.components().all(|part| part != Component::ParentDir)
+    }
+
     /// Finds the working tree or folder that a file lies in.
     fn tree_of(&self, path: &Path) -> Option<(&'a Path, Tree<'a>)> {
-        let is_straight = path.is_absolute() && path.components().all(|part| part != Component::ParentDir);
+        let is_straight = Self::is_straight(path);
         let mut above = path.ancestors().skip(1).filter(|_| is_straight);
         above.find_map(|above| self.folders.get_key_value(above)).map(|(folder, tree)| (*folder, *tree))
     }

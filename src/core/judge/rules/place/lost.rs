@@ -151,7 +151,10 @@ pub(crate) fn losses<'a>(facts: &'a Facts<'a>) -> Vec<Loss<'a>> {
         gone.sort_by(|one, other| other.1.cmp(&one.1).then_with(|| one.0.path.cmp(&other.0.path)));
         for (edit, since) in gone {
             let Some(by) = culprit(&owner, edit, since, facts) else { continue };
-            if owner.window.is_none() && by.window().is_none() {
+            // A person may also discard a whole working tree.
+            let is_tree_there =
+                facts.world.worktree_of(Path::new(edit.path.raw())).is_none_or(|(_, tree)| !tree.is_gone);
+            if by.window().is_none() && (owner.window.is_none() || !is_tree_there) {
                 continue;
             }
             let key = |window: Option<&'a WindowView>| window.map(|window| &window.key);
@@ -193,7 +196,7 @@ fn culprit<'a>(
             Some(Doer::Hook(window, by))
         }
         Some(SeenGit { by: GitDoer::NotSeen, .. }) | None => {
-            let by = by_times(owner, tree, since, facts)?;
+            let by = by_times(owner, file, since, facts)?;
             Some(if let (Doer::NotKnown, Some(seen)) = (by, seen) { Doer::Git(seen) } else { by })
         }
         Some(seen) => Some(Doer::Git(seen)),
@@ -202,16 +205,10 @@ fn culprit<'a>(
 
 /// Returns what may have changed a file at a moment: a command in its working tree that ran then, rather one that git
 /// lets reach into files; `None` if that is the window's own.
-fn by_times<'a>(
-    owner: &Owner<'a>,
-    of_file: Option<&Path>,
-    since: Timestamp,
-    facts: &'a Facts<'a>,
-) -> Option<Doer<'a>> {
-    let tree = |path: &Path| facts.world.worktree_of(path).map(|(_, tree)| tree.path.as_path());
+fn by_times<'a>(owner: &Owner<'a>, file: &Path, since: Timestamp, facts: &'a Facts<'a>) -> Option<Doer<'a>> {
     let is_here = |window: &&WindowView| {
-        let here = window.cwd.as_ref().and_then(|cwd| tree(Path::new(cwd.raw())));
-        window.key != *owner.key && of_file.is_some() && here == of_file
+        let cwd = window.cwd.as_ref().map(|cwd| Path::new(cwd.raw()));
+        window.key != *owner.key && cwd.is_some_and(|cwd| works_at(cwd, file, facts))
     };
     let ran = |work: &'a Work| {
         let ran = work.doing.commands.iter().filter(|command| ran_at(command, since));
@@ -225,6 +222,22 @@ fn by_times<'a>(
         Some((None, _)) => None,
         Some((Some(window), command)) => Some(Doer::Command(window, command)),
         None => Some(Doer::NotKnown),
+    }
+}
+
+/// Returns whether a folder is where a command can be expected to change a file: in the same working tree, in the same
+/// repository if that working tree is gone, or in the same folder without one.
+fn works_at(folder: &Path, file: &Path, facts: &Facts<'_>) -> bool {
+    match (facts.world.worktree_of(file), facts.world.worktree_of(folder)) {
+        (Some((of_file, tree)), Some((here, _))) if tree.is_gone => of_file.common_dir == here.common_dir,
+        (Some((_, tree)), Some((_, here))) => tree.path == here.path,
+        (None, None) => {
+            let is_plain =
+                facts.world.snapshot.plain_folders.iter().any(|plain| Path::new(plain.raw()) == folder);
+            is_plain
+                && (file.starts_with(folder) || file.parent().is_some_and(|above| folder.starts_with(above)))
+        }
+        (Some(_), None) | (None, Some(_)) => false,
     }
 }
 
@@ -262,11 +275,15 @@ pub(crate) fn lost_files(finding: &Finding, facts: &Facts<'_>) -> Vec<Untrusted>
     edits.map(|edit| Untrusted::from_path(in_tree(edit, facts))).collect()
 }
 
-/// Returns the path of an edited file in its working tree.
+/// Returns the path of an edited file in its working tree, or in the outermost folder of a window that it lies in.
 fn in_tree<'a>(edit: &'a Edit, facts: &Facts<'_>) -> &'a Path {
     let path = Path::new(edit.path.raw());
-    let tree = facts.world.worktree_of(path).map(|(_, tree)| tree.path.as_path());
-    tree.and_then(|tree| path.strip_prefix(tree).ok()).unwrap_or(path)
+    if let Some((_, tree)) = facts.world.worktree_of(path) {
+        return path.strip_prefix(&tree.path).unwrap_or(path);
+    }
+    let plain = facts.world.snapshot.plain_folders.iter();
+    let inside = plain.filter_map(|folder| path.strip_prefix(folder.raw()).ok());
+    inside.max_by_key(|inside| inside.as_os_str().len()).unwrap_or(path)
 }
 
 /// Says what is lost.
