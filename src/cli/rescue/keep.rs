@@ -1,8 +1,8 @@
 //! What an open claimtop does for the store beside looking: it copies what agents are about to delete, and prunes.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
@@ -12,7 +12,7 @@ use crate::act::state::kept::saving::{SaveBudget, SaveRules, prune_all, save};
 use crate::cli::settings::Settings;
 use crate::config::Access;
 use crate::config::keep::Keep;
-use crate::core::model::{Untrusted, Work};
+use crate::core::model::{Format, Untrusted, Work};
 use crate::observe::Observer;
 use crate::source::database::sqlite::copies::Copies;
 use crate::source::os::{clock, host};
@@ -44,8 +44,11 @@ pub(crate) fn keep_before_clean_up(observer: Observer, settings: &Settings) -> O
     if !may_write || !config.keep.files {
         return observer;
     }
-    let keeper = Arc::new(Keeper { settings: settings.clone(), is_busy: AtomicBool::new(false) });
-    let mut saved: HashMap<Untrusted, Timestamp> = HashMap::new();
+    let keeper = Arc::new(Keeper {
+        settings: settings.clone(),
+        is_busy: AtomicBool::new(false),
+        saved: Mutex::default(),
+    });
     let (mut next, mut next_prune) = (None, None);
     observer.recorded(Box::new(move |snapshot, _| {
         let now = snapshot.taken_at;
@@ -58,36 +61,38 @@ pub(crate) fn keep_before_clean_up(observer: Observer, settings: &Settings) -> O
         if prunes {
             next_prune = now.checked_add(PRUNE_AGAIN).ok();
         }
-        let due: Vec<Arc<Work>> = due(&snapshot.work, now, &mut saved);
-        let keeper = Arc::clone(&keeper);
+        let (works, own) = (snapshot.work.clone(), Arc::clone(&keeper));
         let round = move || {
-            keeper.round(&due, prunes);
-            keeper.is_busy.store(false, Ordering::Release);
+            own.round(&works, prunes);
+            own.is_busy.store(false, Ordering::Release);
         };
-        // Without a thread the next hour tries again.
-        let _ = std::thread::Builder::new().name("keep".to_owned()).spawn(round);
+        if std::thread::Builder::new().name("keep".to_owned()).spawn(round).is_err() {
+            // The next hour tries again.
+            keeper.is_busy.store(false, Ordering::Release);
+        }
     }))
-}
-
-/// Returns the sessions whose files are deleted soon, and that were written since they were looked through.
-fn due(works: &[Arc<Work>], now: Timestamp, saved: &mut HashMap<Untrusted, Timestamp>) -> Vec<Arc<Work>> {
-    let until = now.checked_add(BEFORE).unwrap_or(now);
-    let is_due = |work: &&Arc<Work>| {
-        work.has_edits() && saved.get(&work.session).is_none_or(|at| work.written_at > *at)
-    };
-    let ends = |work: &&Arc<Work>| first_deleted_at(work).is_some_and(|at| at <= until);
-    let due: Vec<Arc<Work>> = works.iter().filter(is_due).filter(ends).take(MOST_SESSIONS).cloned().collect();
-    saved.extend(due.iter().map(|work| (work.session.clone(), work.written_at)));
-    due
 }
 
 struct Keeper {
     settings: Settings,
     is_busy: AtomicBool,
+    /// When the sessions that were looked through had been written last.
+    saved: Mutex<HashMap<Untrusted, Timestamp>>,
 }
 
 impl Keeper {
-    fn round(&self, due: &[Arc<Work>], prunes: bool) {
+    /// Returns the sessions whose files are deleted soon, and that were written since they were looked through.
+    fn due<'a>(&self, works: &'a [Arc<Work>], now: Timestamp) -> Vec<&'a Arc<Work>> {
+        let until = now.checked_add(BEFORE).unwrap_or(now);
+        let saved = self.saved.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_new = |work: &&Arc<Work>| {
+            work.has_edits() && saved.get(&work.session).is_none_or(|at| work.written_at > *at)
+        };
+        let ends = |work: &&Arc<Work>| first_deleted_at(work).is_some_and(|at| at <= until);
+        works.iter().filter(is_new).filter(ends).take(MOST_SESSIONS).collect()
+    }
+
+    fn round(&self, works: &[Arc<Work>], prunes: bool) {
         let settings = &self.settings;
         let (kept, rules) = (settings.state.join("kept"), rules(settings.effective.config.keep));
         let (fence, copies) = (settings.places.fence(), Copies::in_folder(&settings.places.copies));
@@ -95,11 +100,22 @@ impl Keeper {
         let search = Search { works: &[], now, home, fence: &fence, copies: &copies };
         let began = clock::steady();
         let mut left = MOST;
-        for work in due.iter().take_while(|_| began.elapsed() < ROUND) {
-            let is_small = work.path.metadata().is_ok_and(|meta| meta.len() <= MOST_TRANSCRIPT);
+        for work in self.due(works, now) {
+            if began.elapsed() > ROUND {
+                break;
+            }
+            // Of a database only the rows of the session are read.
+            let is_small = work.format == Format::OpenCode
+                || work.path.metadata().is_ok_and(|meta| meta.len() <= MOST_TRANSCRIPT);
             if is_small && let Err(error) = save(work, (&kept, &rules), &search, &mut left) {
                 tracing::warn!(%error, "what an agent is about to delete was not copied");
             }
+            if left.files == 0 {
+                // The rest is for the next hour.
+                break;
+            }
+            let mut saved = self.saved.lock().unwrap_or_else(PoisonError::into_inner);
+            saved.insert(work.session.clone(), work.written_at);
         }
         let began = clock::steady();
         if prunes && let Err(error) = prune_all(&kept, (rules.limits, now), || began.elapsed() < ROUND) {

@@ -3,7 +3,7 @@
 
 use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
@@ -199,6 +199,39 @@ fn an_edit_far_back_in_a_session_of_the_look_is_found() {
         assert_eq!(versions.len(), 1, "{arguments:?}");
         assert_eq!(versions[0]["state"], "gone");
     }
+}
+
+/// The agent deletes a transcript 30 days after it was last written.
+#[test]
+fn what_an_agent_is_about_to_delete_is_copied_by_an_open_claimtop() {
+    let world = World::new();
+    let repo = repository(&world);
+    write_session(&world, &repo, CLAUDE);
+    // A PID that no process has.
+    let entry =
+        json!({"pid": 4_194_301, "sessionId": CLAUDE.1, "cwd": repo, "startedAt": 1_796_000_000_000_i64});
+    world.write("home/.claude/sessions/4194301.json", &entry.to_string());
+    let path = world.path(&transcript(&repo, CLAUDE.0, CLAUDE.1).0);
+    let days = std::time::Duration::from_secs(29 * 24 * 3_600);
+    let file = std::fs::File::options().write(true).open(&path).unwrap();
+    file.set_modified(std::time::SystemTime::now() - days).unwrap();
+    let mut command = world.command(&["events", "--json", "--root", repo.to_str().unwrap()]);
+    let mut open = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let lost = file_of(&repo, CLAUDE.0);
+    let found = || listed(&world, &repo, &[lost.to_str().unwrap()]);
+    let is_copied = (0..600).any(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        found().iter().any(|version| version["from"] == "kept")
+    });
+    open.kill().unwrap();
+    open.wait().unwrap();
+    assert!(is_copied, "{:?}", found());
+    std::fs::remove_file(&path).unwrap();
+    let versions = found();
+    let told = (&versions[0]["from"], &versions[0]["sure"], &versions[0]["state"]);
+    assert_eq!(told, (&"kept".into(), &"rebuilt".into(), &"gone".into()), "{versions:?}");
+    let printed = rescue(&world, &repo, &["--print", lost.to_str().unwrap()]);
+    assert_eq!((printed.code, printed.out), (0, text_of(CLAUDE.0)), "{}", printed.err);
 }
 
 #[test]

@@ -37,7 +37,7 @@ pub(crate) struct SaveRules {
     pub(crate) secrets: bool,
 }
 
-/// How much one round may still copy.
+/// How much one round may still copy; no files once something was too much.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SaveBudget {
     pub(crate) files: usize,
@@ -71,7 +71,10 @@ pub(crate) fn save(
         if is_left_out || is_anywhere || is_kept(&files, version, path) {
             continue;
         }
-        let Some(left) = budget.bytes.checked_sub(version.size).filter(|_| budget.files > 0) else { break };
+        let Some(left) = budget.bytes.checked_sub(version.size).filter(|_| budget.files > 0) else {
+            budget.files = 0;
+            break;
+        };
         let Some(bytes) = version.bytes() else { continue };
         keep_content(&files, &version.blob, &bytes, search.now)?;
         add(&files, (top, search.now), &[kept_version(version, path, top)])?;
