@@ -1,12 +1,11 @@
 //! What became of the bytes that an edit left: where they are now, and what git has of them.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use crate::core::model::text::hex;
-use crate::core::model::text::remains::keeps_most;
 use crate::core::model::{CommitState, Edit, EditFate, EditState, FileMeta};
 use crate::source::os::open::folder::look_at;
 use crate::source::os::open::meta::is_sure;
@@ -14,17 +13,20 @@ use crate::source::os::open::plain::{open_plain, read_at};
 use crate::source::repos::head::{Commit, CommitContent};
 use crate::source::repos::index::IndexContent;
 use crate::source::repos::objects::{Kind, Name, Short, name_of, read, short};
+use crate::source::work::committed::extent::{Before, Extent, extent, shares};
 use crate::source::work::committed::head::{Head, own_dir};
-use crate::source::work::committed::left::{LeftContent, TreeMark};
-use crate::source::work::committed::reflog::{By, Log};
+use crate::source::work::committed::left::{LeftContent, SeenText, TreeMark};
+use crate::source::work::committed::reflog::Log;
 use crate::source::work::committed::{CommitCache, Content, EditFacts, EditKey, Heads, Place, file_at};
 
 /// The largest text that is remembered of what an edit left, in bytes.
 const MOST_TEXT: usize = 64 << 10;
+/// How long before an edit its file was seen for that to be the text that it changed.
+const JUST_BEFORE: SignedDuration = SignedDuration::from_secs(30);
 /// The most edits whose content is remembered.
 const MOST_LEFT: usize = 4_096;
-/// The most commits, and the most stash entries, whose texts are compared with one edit, the newest.
-const MOST_COMPARED: usize = 8;
+/// The most texts of commits, and of stash entries, that are compared with one edit, the newest.
+const MOST_COMPARED: usize = 32;
 /// The most bytes of such texts that are remembered.
 const MOST_TEXTS: usize = 16 << 20;
 
@@ -32,28 +34,36 @@ const MOST_TEXTS: usize = 16 << 20;
 struct Past {
     /// What the commit had that was checked out before it.
     before: CommitContent,
-    /// What those after it had, and which move brought each, with whether that was certainly after the edit.
-    since: Vec<(CommitContent, By, bool)>,
+    /// What those after it had.
+    since: Vec<CommitContent>,
 }
 
 impl Past {
     /// Returns whether no commit since has the file in another form than the one before the edit.
     fn is_unchanged(&self) -> bool {
-        self.since.iter().all(|(has, ..)| *has == self.before)
+        self.since.iter().all(|has| *has == self.before)
     }
 
-    /// Returns whether a commit that was made since has changed the file.
-    fn is_committed_since(&self) -> bool {
-        let mut had = self.before;
-        self.since.iter().any(|(has, by, is_after)| {
-            let is_changed = std::mem::replace(&mut had, *has) != *has;
-            is_changed && *by == By::Commit && *is_after
-        })
+    /// Returns whether some commit since has no such file, though the one before the edit had it.
+    fn was_absent(&self) -> bool {
+        self.before != CommitContent::Nothing && self.since.contains(&CommitContent::Nothing)
+    }
+
+    /// Returns the different texts that commits since have, the newest first.
+    fn texts(&self) -> Vec<Name> {
+        let mut texts = Vec::new();
+        for has in self.since.iter().rev().filter(|has| **has != self.before) {
+            if let CommitContent::File(name) = has
+                && !texts.contains(name)
+            {
+                texts.push(*name);
+            }
+        }
+        texts
     }
 
     fn has(&self, name: Short) -> bool {
-        let all = self.since.iter().map(|(has, ..)| has).chain([&self.before]);
-        all.into_iter().any(|has| is_named(*has, name))
+        self.since.iter().chain([&self.before]).any(|has| is_named(*has, name))
     }
 }
 
@@ -69,41 +79,58 @@ impl Texts<'_> {
         read(self.objects, Kind::Blob, name)
     }
 
-    /// Returns where most of what an edit added is: in the file, in a commit since or in a stash entry.
+    /// Returns where all that an edit added is: in the file, in a commit since or in a stash entry; it is gone only if
+    /// no text has any of it.
     fn state(
         &self,
         (path, meta): (&Path, Option<&FileMeta>),
-        edited: &[u8],
+        (edited, exact): (&[u8], Option<&[u8]>),
         (past, stashes): (&Past, &[(Name, Name)]),
     ) -> Option<(EditState, Option<Name>)> {
-        let before = match self.before {
-            CommitContent::File(name) => self.blob(&name)?,
-            CommitContent::Nothing => Vec::new(),
-            CommitContent::Unread => return None,
+        let earlier = self.before()?;
+        let before = exact.map_or(Before::Earlier(&earlier), Before::Exact);
+        let mut is_nowhere = true;
+        let mut has_all = |later: &[u8]| {
+            let extent = extent(before, edited, later);
+            is_nowhere &= extent == Extent::Nothing;
+            extent == Extent::Whole
         };
         if let Some(meta) = meta
-            && keeps_most(&before, edited, &text_of(path, meta)?)
+            && has_all(&text_of(path, meta)?)
         {
             return Some((EditState::Superseded, None));
         }
-        for (has, ..) in past.since.iter().rev().filter(|(has, ..)| *has != self.before).take(MOST_COMPARED) {
-            if let CommitContent::File(name) = has
-                && keeps_most(&before, edited, &self.blob(name)?)
-            {
+        let texts = past.texts();
+        for name in texts.iter().take(MOST_COMPARED) {
+            if has_all(&self.blob(name)?) {
                 return Some((EditState::Committed, None));
             }
         }
         for (stash, name) in stashes.iter().take(MOST_COMPARED) {
-            if keeps_most(&before, edited, &self.blob(name)?) {
+            if has_all(&self.blob(name)?) {
                 return Some((EditState::Stashed, Some(*stash)));
             }
         }
-        Some((EditState::Gone, None))
+        let is_all = texts.len().max(stashes.len()) <= MOST_COMPARED;
+        (is_nowhere && is_all).then_some((EditState::Gone, None))
+    }
+
+    /// Returns the text before the edit.
+    fn before(&self) -> Option<Vec<u8>> {
+        match self.before {
+            CommitContent::File(name) => self.blob(&name),
+            CommitContent::Nothing => Some(Vec::new()),
+            CommitContent::Unread => None,
+        }
     }
 }
 
-fn by_text(before: &[u8], edited: &[u8], now: &[u8]) -> EditState {
-    if keeps_most(before, edited, now) { EditState::Superseded } else { EditState::Gone }
+fn by_text(before: Option<&[u8]>, edited: &[u8], now: &[u8]) -> EditState {
+    match extent(before.map_or(Before::Earlier(&[]), Before::Exact), edited, now) {
+        Extent::Whole => EditState::Superseded,
+        Extent::Nothing => EditState::Gone,
+        Extent::Unclear => EditState::Unknown,
+    }
 }
 
 fn is_named(content: CommitContent, wanted: Short) -> bool {
@@ -181,8 +208,10 @@ impl<'a> Heads<'a> {
                 (Some(true), _) => EditState::Present,
                 (_, None) => EditState::Gone,
                 (Some(false), Some(meta)) => {
-                    let text = left.as_ref().and_then(|left| left.text.as_ref()).zip(text_of(path, meta));
-                    text.map_or(EditState::Unknown, |(edited, now)| by_text(&[], edited, &now))
+                    let left = left.as_ref().and_then(|left| Some((left, left.text.as_ref()?)));
+                    left.zip(text_of(path, meta)).map_or(EditState::Unknown, |((left, edited), now)| {
+                        by_text(left.before.as_deref(), edited, &now)
+                    })
                 }
                 (None, Some(_)) => EditState::Unknown,
             };
@@ -263,19 +292,47 @@ impl<'a> Heads<'a> {
             None => past.is_unchanged() && !self.is_staged_anew(place),
             Some(_) => is_clean && past.is_unchanged(),
         };
+        // Another session may have replaced it before it was stashed.
+        let is_last = self.edits.get(path).is_none_or(|all| all.iter().all(|other| *other <= at));
         let texts = Texts { objects: &place.tree.0.common_dir.join("objects"), before: past.before };
-        match (left.and_then(|left| left.text.as_deref()), stashes.first()) {
-            (Some(edited), _) => match texts.state((path, meta), edited, (&past, &stashes)) {
+        let exact = left.and_then(|left| left.before.as_deref());
+        let found = match (left.and_then(|left| left.text.as_deref()), stashes.first()) {
+            (Some(edited), _) => match texts.state((path, meta), (edited, exact), (&past, &stashes)) {
                 Some((EditState::Superseded, _)) if is_clean => plain(EditState::Committed),
                 Some((EditState::Gone, _)) if meta.is_none() && !is_as_before => plain(EditState::Unknown),
                 state => state.unwrap_or_default(),
             },
-            (None, Some((stash, _))) if is_as_before && left.is_none() => (EditState::Stashed, Some(*stash)),
+            (None, Some((stash, _))) if is_as_before && left.is_none() && is_last => {
+                (EditState::Stashed, Some(*stash))
+            }
             (None, Some(_)) => plain(EditState::Unknown),
             (None, None) if is_as_before => plain(EditState::Gone),
-            (None, None) if is_clean && past.is_committed_since() => plain(EditState::Committed),
             (None, None) => plain(EditState::Unknown),
+        };
+        let (edited, earlier) = (left.and_then(|left| left.text.as_deref()), texts.before());
+        let may_have = |text: &[u8]| match (edited, &earlier) {
+            _ if left.is_some_and(|left| short(&name_of(Kind::Blob, text)) == left.name) => true,
+            (Some(edited), Some(earlier)) => {
+                let before = exact.map_or(Before::Earlier(earlier), Before::Exact);
+                shares(edited, text, 4) || extent(before, edited, text) == Extent::Whole
+            }
+            // Of the file nothing is known but what it was before.
+            (None, Some(earlier)) => shares(earlier, text, 8),
+            (_, None) => true,
+        };
+        if !matches!(found, (EditState::Gone, _)) {
+            return found;
         }
+        // The file may have been renamed, whether or not git has brought it back since.
+        let key = (path.to_path_buf(), at);
+        let is_moved = past.was_absent()
+            || self.kept.moved.contains(&key)
+            || self.is_elsewhere((path, at), place, may_have).unwrap_or(meta.is_none());
+        if is_moved {
+            self.kept.moved.insert(key);
+            return plain(EditState::Unknown);
+        }
+        found
     }
 
     /// Returns whether the index may have something else at a place than the commit that is checked out.
@@ -299,7 +356,7 @@ impl<'a> Heads<'a> {
         let before = self.held_by(begin, place)?;
         let mut since = Vec::new();
         for one in moves {
-            since.push((self.held_by(one.new, place)?, one.by, one.is_after(at, self.doubt)));
+            since.push(self.held_by(one.new, place)?);
         }
         Some(Past { before, since })
     }
@@ -317,7 +374,7 @@ impl<'a> Heads<'a> {
         {
             return Some(left.clone());
         }
-        let recorded = || Some(LeftContent { name: known.held?, text: None });
+        let recorded = || Some(LeftContent { name: known.held?, text: None, before: None });
         let is_untouched = |meta: &&FileMeta| {
             meta.touched_at().checked_add(self.doubt).is_ok_and(|touched| touched <= key.1)
         };
@@ -328,14 +385,44 @@ impl<'a> Heads<'a> {
             return recorded();
         }
         let text = text_of(path, meta).map(Arc::from);
-        let left = LeftContent { name, text };
+        let left = LeftContent { name, text, before: self.seen_before(path, key.1) };
         self.kept.remember(key, left.clone());
         Some(left)
+    }
+
+    /// Returns the text that a file had right before an edit, if it was seen then and no other edit came between.
+    fn seen_before(&self, path: &Path, at: Timestamp) -> Option<Arc<[u8]>> {
+        let seen = self.kept.seen.get(path)?;
+        let is_just = seen.at <= at && at.duration_since(seen.at) <= JUST_BEFORE;
+        let is_between =
+            |other: &Timestamp| *other != at && *other >= seen.meta.touched_at() && *other > seen.at;
+        let others = self.edits.get(path)?;
+        (is_just && self.doubt.is_zero() && !others.iter().any(is_between)).then(|| Arc::clone(&seen.text))
+    }
+
+    /// Remembers the edited files as they are now.
+    pub(super) fn see_edited(&mut self) {
+        let paths: Vec<PathBuf> = self.edits.keys().take(MOST_LEFT).cloned().collect();
+        for path in paths {
+            let Some(meta) = file_at(&path) else {
+                self.kept.forget_seen(&path);
+                continue;
+            };
+            match self.kept.seen.get_mut(&path) {
+                Some(seen) if seen.meta == meta && is_sure(seen.at, meta.touched_at()) => seen.at = self.now,
+                _ => {
+                    self.kept.forget_seen(&path);
+                    if let Some(text) = text_of(&path, &meta) {
+                        self.kept.see(path, SeenText { at: self.now, meta, text: text.into() });
+                    }
+                }
+            }
+        }
     }
 }
 
 /// Reads a file with these facts, if it is small enough to be remembered.
-fn text_of(path: &Path, meta: &FileMeta) -> Option<Vec<u8>> {
+pub(super) fn text_of(path: &Path, meta: &FileMeta) -> Option<Vec<u8>> {
     let size = usize::try_from(meta.size).ok().filter(|size| *size <= MOST_TEXT)?;
     let (fd, _) = open_plain(path).ok().filter(|(_, opened)| opened == meta)?;
     read_at(&fd, 0, size, 1).ok()
@@ -346,17 +433,34 @@ impl CommitCache {
     pub(super) fn remember_bytes(&mut self, key: EditKey, bytes: &[u8]) {
         let name = short(&name_of(Kind::Blob, bytes));
         let text = (bytes.len() <= MOST_TEXT).then(|| Arc::from(bytes));
-        self.remember(key, LeftContent { name, text });
+        self.remember(key, LeftContent { name, text, before: None });
     }
 
     fn remember(&mut self, key: EditKey, left: LeftContent) {
-        let size = |left: &LeftContent| left.text.as_ref().map_or(0, |text| text.len());
+        let size = |left: &LeftContent| {
+            [&left.text, &left.before].into_iter().flatten().map(|text| text.len()).sum::<usize>()
+        };
         if self.left.len() >= MOST_LEFT || self.left_bytes + size(&left) > MOST_TEXTS {
             self.left.clear();
             self.left_bytes = 0;
         }
         self.left_bytes += size(&left);
         self.left.insert(key, left);
+    }
+
+    fn see(&mut self, path: PathBuf, seen: SeenText) {
+        if self.seen_bytes + seen.text.len() > MOST_TEXTS {
+            self.seen.clear();
+            self.seen_bytes = 0;
+        }
+        self.seen_bytes += seen.text.len();
+        self.seen.insert(path, seen);
+    }
+
+    fn forget_seen(&mut self, path: &Path) {
+        if let Some(seen) = self.seen.remove(path) {
+            self.seen_bytes = self.seen_bytes.saturating_sub(seen.text.len());
+        }
     }
 }
 

@@ -23,6 +23,16 @@ pub(crate) struct EditFacts {
 pub(super) struct LeftContent {
     pub(super) name: Short,
     pub(super) text: Option<Arc<[u8]>>,
+    /// The text that the file had right before it, if that was seen.
+    pub(super) before: Option<Arc<[u8]>>,
+}
+
+/// A file as it was last seen.
+#[derive(Clone, Debug)]
+pub(super) struct SeenText {
+    pub(super) at: Timestamp,
+    pub(super) meta: FileMeta,
+    pub(super) text: Arc<[u8]>,
 }
 
 /// What a fate was determined by, beside the edited file: as long as this is the same, so is the fate.

@@ -15,7 +15,15 @@ use crate::source::work::committed::{CommitCache, EditFacts, Heads};
 pub(crate) fn mark(work: &mut [&mut Arc<Work>], snapshot: &Snapshot, kept: &mut CommitCache) {
     let host = &snapshot.host;
     let folders = (snapshot.repos.as_slice(), snapshot.plain_folders.as_slice());
-    let mut heads = Heads::new(folders, (snapshot.taken_at, host.clock_doubt), host.uid, kept);
+    mark_work(work, Heads::new(folders, (snapshot.taken_at, host.clock_doubt), host.uid, kept));
+}
+
+/// Determines what became of edits by these heads, and ends their look.
+pub(super) fn mark_work(work: &mut [&mut Arc<Work>], mut heads: Heads<'_>) {
+    for edit in work.iter().flat_map(|work| &work.doing.edits) {
+        let Some(at) = edit.at else { continue };
+        heads.edits.entry(Path::new(edit.path.raw()).to_path_buf()).or_default().push(at);
+    }
     for work in work.iter_mut() {
         let fate = |edit| heads.fate(edit, EditFacts::default());
         let fates: Vec<EditFate> = work.doing.edits.iter().map(fate).collect();
@@ -24,7 +32,8 @@ pub(crate) fn mark(work: &mut [&mut Arc<Work>], snapshot: &Snapshot, kept: &mut 
             edits.iter_mut().zip(fates).for_each(|(edit, fate)| edit.fate = fate);
         }
     }
-    kept.rest();
+    heads.see_edited();
+    heads.kept.rest();
     supersede(work);
 }
 

@@ -4,11 +4,13 @@
 //!
 
 mod attributes;
+mod extent;
 mod fate;
 mod head;
 mod left;
 pub(crate) mod marker;
 mod missing;
+mod moved;
 mod past;
 mod reflog;
 pub(crate) mod standing;
@@ -29,7 +31,8 @@ use crate::source::repos::objects::{Kind, Name, Short, name_of, short};
 use crate::source::work::committed::attributes::{names_filter, names_more, text_of};
 use crate::source::work::committed::head::{Head, head_of, is_absent, is_uncontrolled, own_dir};
 pub(crate) use crate::source::work::committed::left::EditFacts;
-use crate::source::work::committed::left::{LeftContent, TreeMark};
+use crate::source::work::committed::left::{LeftContent, SeenText, TreeMark};
+use crate::source::work::committed::moved::Listing;
 use crate::source::work::committed::reflog::Log;
 pub(crate) use crate::source::work::committed::reflog::{head_at, just_moved_to};
 
@@ -59,6 +62,12 @@ pub(crate) struct CommitCache {
     left: HashMap<EditKey, LeftContent>,
     /// How many bytes the texts in `left` have.
     left_bytes: usize,
+    /// Edits whose files were found renamed.
+    moved: HashSet<EditKey>,
+    /// Edited files as they were last seen.
+    seen: HashMap<PathBuf, SeenText>,
+    /// How many bytes the texts in `seen` have.
+    seen_bytes: usize,
     /// What became of edits, and what that was determined by.
     fates: HashMap<EditKey, (Option<FileMeta>, TreeMark, EditFate)>,
 }
@@ -102,6 +111,9 @@ impl CommitCache {
         if self.past.len() > MOST_PAST {
             self.past.clear();
         }
+        if self.moved.len() > MOST_FILES {
+            self.moved.clear();
+        }
         if self.fates.len() > MOST_FILES {
             self.fates.clear();
         }
@@ -124,6 +136,10 @@ struct Heads<'a> {
     stashes: HashMap<&'a Path, Result<Option<Log>, Errno>>,
     /// The attributes and configurations that were read in this look; nothing for an unreadable one.
     texts: HashMap<PathBuf, Option<String>>,
+    /// The files of working trees that were changed lately.
+    listings: HashMap<&'a Path, Listing>,
+    /// When each file was edited by any session, if all edits are known.
+    edits: HashMap<PathBuf, Vec<Timestamp>>,
     /// Whether each folder is reached from that of `folders` without a link or a repository in between.
     inner: HashMap<PathBuf, bool>,
     now: Timestamp,
@@ -162,7 +178,24 @@ impl<'a> Heads<'a> {
         let (known, asked, inner) = (HashMap::new(), HashSet::new(), HashMap::new());
         let (there, stashes, texts) = (HashMap::new(), HashMap::new(), HashMap::new());
         let (left, marks) = (MOST_READ, HashMap::new());
-        Self { folders, known, asked, there, marks, stashes, texts, inner, now, doubt, uid, kept, left }
+        let (listings, edits) = (HashMap::new(), HashMap::new());
+        Self {
+            folders,
+            known,
+            asked,
+            there,
+            marks,
+            stashes,
+            texts,
+            listings,
+            edits,
+            inner,
+            now,
+            doubt,
+            uid,
+            kept,
+            left,
+        }
     }
 
     /// Returns whether a path leads from the root straight down.

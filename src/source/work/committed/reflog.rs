@@ -129,11 +129,6 @@ impl Move {
         self.at.checked_add(doubt).is_ok_and(|moved| moved.as_second() < at.as_second())
     }
 
-    /// Returns whether it was certainly made after a moment, if its date is right.
-    pub(super) fn is_after(&self, at: Timestamp, doubt: SignedDuration) -> bool {
-        self.at.checked_sub(doubt).is_ok_and(|moved| moved.as_second() > at.as_second())
-    }
-
     /// Reads a line: `old new Name <mail> seconds zone`, a tab, a message.
     fn parse(line: &[u8]) -> Option<Self> {
         let (old, rest) = line.split_at_checked(40)?;

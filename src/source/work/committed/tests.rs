@@ -1,5 +1,7 @@
 //! The reported state of edits equals git's own.
 
+mod simulated;
+
 use super::*;
 
 use std::collections::BTreeMap;
@@ -727,7 +729,7 @@ fn what_became_of_an_edit() {
     check_fate(&[], [Present; 3]);
     check_fate(&[commit], [Committed; 3]);
     check_fate(&[commit, &["commit", "-q", "--amend", "-m", "three"]], [Committed; 3]);
-    check_fate(&[commit, &["reset", "-q", "--hard", "HEAD~1"]], [Committed; 3]);
+    check_fate(&[commit, &["reset", "-q", "--hard", "HEAD~1"]], [Committed, Committed, Unknown]);
     check_fate(&[commit, &["reset", "-q", "--soft", "HEAD~1"]], [Present; 3]);
     check_fate(&[hard], [Gone; 3]);
     check_fate(&[&["checkout", "-q", "--", "a.txt"]], [Gone; 3]);
@@ -741,10 +743,14 @@ fn what_became_of_an_edit() {
     check_fate(&[&["write", "another text\n"]], [Gone, Unknown, Unknown]);
     check_fate(&[&formatted], [Superseded, Unknown, Unknown]);
     check_fate(&[&more], [Superseded, Unknown, Unknown]);
-    check_fate(&[&more, commit], [Committed; 3]);
+    check_fate(&[&more, commit], [Committed, Unknown, Unknown]);
     check_fate(&[&more, stash], [Stashed, Unknown, Stashed]);
-    check_fate(&[&more, commit, &["reset", "-q", "--hard", "HEAD~1"]], [Committed; 3]);
+    check_fate(&[&more, commit, &["reset", "-q", "--hard", "HEAD~1"]], [Committed, Unknown, Unknown]);
     check_fate(&[hard, &["commit", "-q", "--allow-empty", "-m", "none"]], [Gone; 3]);
     // Another's text was committed: whether the edit is in it shows only its own text.
-    check_fate(&[&["write", "another text\n"], commit], [Gone, Committed, Committed]);
+    check_fate(&[&["write", "another text\n"], commit], [Gone, Unknown, Unknown]);
+    // A file that was renamed has what was left there, also when git brings the old one back.
+    let (moved, back) = (["mv", "a.txt", "b.txt"], ["checkout", "-q", "--", "a.txt"]);
+    check_fate(&[&moved], [Unknown; 3]);
+    check_fate(&[&moved, &["restore", "--staged", "a.txt"], &back], [Unknown; 3]);
 }
