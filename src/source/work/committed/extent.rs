@@ -34,8 +34,8 @@ pub(super) fn extent(before: Before<'_>, edited: &[u8], later: &[u8]) -> Extent 
         return Extent::Nothing;
     }
     let (text, edited, later) = (Text::new(text), Text::new(edited), Text::new(later));
-    let words = Added::new(&text.words, &edited.words, &later.words);
-    let triples = Added::new(&text.triples, &edited.triples, &later.triples);
+    let words = NewParts::new(&text.words, &edited.words, &later.words);
+    let triples = NewParts::new(&text.triples, &edited.triples, &later.triples);
     if words.added + triples.added == 0 {
         return removed(&text, &edited, &later);
     }
@@ -65,7 +65,7 @@ pub(super) fn shares(other: &[u8], text: &[u8], parts: usize) -> bool {
 
 /// Compares an edit that only removed something.
 fn removed(before: &Text<'_>, edited: &Text<'_>, later: &Text<'_>) -> Extent {
-    let words = Added::new(&edited.words, &before.words, &later.words);
+    let words = NewParts::new(&edited.words, &before.words, &later.words);
     match (words.added, words.kept) {
         (0, _) => Extent::Unclear,
         (_, 0) => Extent::Whole,
@@ -90,12 +90,12 @@ impl<'a> Text<'a> {
 }
 
 /// How many parts were added to a text, and how many of these a later one has.
-struct Added {
+struct NewParts {
     added: usize,
     kept: usize,
 }
 
-impl Added {
+impl NewParts {
     fn new<T: Eq + Hash>(before: &HashSet<T>, edited: &HashSet<T>, later: &HashSet<T>) -> Self {
         let added = || edited.difference(before);
         Self { added: added().count(), kept: added().filter(|part| later.contains(part)).count() }

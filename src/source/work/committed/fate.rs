@@ -9,18 +9,15 @@ use crate::core::model::text::hex;
 use crate::core::model::{CommitState, Edit, EditFate, EditState, FileMeta};
 use crate::source::os::open::folder::look_at;
 use crate::source::os::open::meta::is_sure;
-use crate::source::os::open::plain::{open_plain, read_at};
 use crate::source::repos::head::{Commit, CommitContent};
 use crate::source::repos::index::IndexContent;
 use crate::source::repos::objects::{Kind, Name, Short, name_of, read, short};
 use crate::source::work::committed::extent::{Before, Extent, extent, shares};
 use crate::source::work::committed::head::{Head, own_dir};
-use crate::source::work::committed::left::{LeftContent, SeenText, TreeMark};
+use crate::source::work::committed::left::{LeftContent, MOST_TEXT, SeenText, TreeMark, text_of};
 use crate::source::work::committed::reflog::Log;
 use crate::source::work::committed::{CommitCache, Content, EditFacts, EditKey, Heads, Place, file_at};
 
-/// The largest text that is remembered of what an edit left, in bytes.
-const MOST_TEXT: usize = 64 << 10;
 /// How long before an edit its file was seen for that to be the text that it changed.
 const JUST_BEFORE: SignedDuration = SignedDuration::from_secs(30);
 /// The most edits whose content is remembered.
@@ -419,13 +416,6 @@ impl<'a> Heads<'a> {
             }
         }
     }
-}
-
-/// Reads a file with these facts, if it is small enough to be remembered.
-pub(super) fn text_of(path: &Path, meta: &FileMeta) -> Option<Vec<u8>> {
-    let size = usize::try_from(meta.size).ok().filter(|size| *size <= MOST_TEXT)?;
-    let (fd, _) = open_plain(path).ok().filter(|(_, opened)| opened == meta)?;
-    read_at(&fd, 0, size, 1).ok()
 }
 
 impl CommitCache {

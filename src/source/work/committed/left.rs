@@ -1,11 +1,16 @@
 //! What is known of one edit, and what its fate was determined by.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use jiff::Timestamp;
 
 use crate::core::model::FileMeta;
+use crate::source::os::open::plain::{open_plain, read_at};
 use crate::source::repos::objects::{Name, Short};
+
+/// The largest text that is remembered of what an edit left, in bytes.
+pub(super) const MOST_TEXT: usize = 64 << 10;
 
 /// The recorded facts of an edit, beside its moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -42,4 +47,18 @@ pub(super) struct TreeMark {
     /// The head's log, the index, the log of the stash, and settings.
     pub(super) files: Arc<[Option<FileMeta>]>,
     pub(super) known: EditFacts,
+}
+
+/// The files of a working tree that were changed since a moment.
+pub(super) struct Listing {
+    pub(super) since: Timestamp,
+    /// Nothing if there are too many folders, or one cannot be read.
+    pub(super) files: Option<Vec<(PathBuf, FileMeta)>>,
+}
+
+/// Reads a file with these facts, if it is small enough to be remembered.
+pub(super) fn text_of(path: &Path, meta: &FileMeta) -> Option<Vec<u8>> {
+    let size = usize::try_from(meta.size).ok().filter(|size| *size <= MOST_TEXT)?;
+    let (fd, _) = open_plain(path).ok().filter(|(_, opened)| opened == meta)?;
+    read_at(&fd, 0, size, 1).ok()
 }

@@ -31,8 +31,7 @@ use crate::source::repos::objects::{Kind, Name, Short, name_of, short};
 use crate::source::work::committed::attributes::{names_filter, names_more, text_of};
 use crate::source::work::committed::head::{Head, head_of, is_absent, is_uncontrolled, own_dir};
 pub(crate) use crate::source::work::committed::left::EditFacts;
-use crate::source::work::committed::left::{LeftContent, SeenText, TreeMark};
-use crate::source::work::committed::moved::Listing;
+use crate::source::work::committed::left::{LeftContent, Listing, SeenText, TreeMark};
 use crate::source::work::committed::reflog::Log;
 pub(crate) use crate::source::work::committed::reflog::{head_at, just_moved_to};
 

@@ -6,8 +6,8 @@ use jiff::Timestamp;
 
 use crate::core::model::FileMeta;
 use crate::source::os::open::folder::{Folder, look_at};
-use crate::source::work::committed::fate::text_of;
 use crate::source::work::committed::head::is_absent;
+use crate::source::work::committed::left::{Listing, text_of};
 use crate::source::work::committed::{Heads, Place, file_at};
 
 /// The most folders of a working tree that are looked at.
@@ -16,13 +16,6 @@ const MOST_FOLDERS: usize = 4_096;
 const MOST_TEXTS: usize = 256;
 /// Folders of what git and tools make.
 const MADE: [&str; 5] = [".git", "target", "node_modules", ".venv", "__pycache__"];
-
-/// The files of a working tree that were changed since a moment.
-pub(super) struct Listing {
-    since: Timestamp,
-    /// Nothing if there are too many folders, or one cannot be read.
-    files: Option<Vec<(PathBuf, FileMeta)>>,
-}
 
 impl<'a> Heads<'a> {
     /// Returns whether another file of a working tree that was changed since a moment has what is looked for; `None` if
