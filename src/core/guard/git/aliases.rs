@@ -1,6 +1,6 @@
 //! What a command of git stands for: an alias, or `xargs` with the files that another command lists.
 
-use crate::core::guard::git::verb_of;
+use crate::core::guard::git::invocation::verb_of;
 use crate::core::guard::shell::{Command, Place, commands, name_of};
 
 /// Verbs that no alias can have, as git has them itself: those for which the settings need not be asked.
@@ -54,31 +54,4 @@ fn of_alias(
     // What follows the alias is added to its last command.
     found.last_mut()?.words.extend(of.rest.iter().map(|word| (*word).to_owned()));
     Some(found)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::git_calls_with;
-    use super::*;
-
-    #[test]
-    fn an_alias_is_what_it_stands_for() {
-        let place = Place { folder: "/w/src", home: None, top_of: &|_| Some("/w".to_owned()) };
-        let alias = |verb: &str| match verb {
-            "sv" => Some("stash".to_owned()),
-            "nuke" => Some("!git reset --hard && git clean -fd".to_owned()),
-            "st" | "status" => Some("status -s".to_owned()),
-            _ => None,
-        };
-        let found = |line: &str| -> Vec<String> {
-            let calls = git_calls_with(line, &place, &alias);
-            calls.iter().map(|call| format!("{} in {}", call.verb, call.folder)).collect()
-        };
-        assert_eq!(found("git sv -u"), ["stash in /w/src"]);
-        assert_eq!(found("git nuke"), ["reset in /w", "clean in /w"]);
-        assert_eq!(found("git st; git status"), [""; 0]);
-        assert_eq!(found("git unknown"), [""; 0]);
-        assert_eq!(found("git ls-files -m | xargs -0 git checkout --"), ["checkout in /w/src"]);
-        assert_eq!(found("find . | xargs git add"), [""; 0]);
-    }
 }

@@ -2,6 +2,7 @@
 
 mod aliases;
 mod arguments;
+mod invocation;
 pub(crate) mod reach;
 pub(crate) mod stash;
 mod submodules;
@@ -9,12 +10,12 @@ pub(crate) mod trees;
 mod verbs;
 
 use crate::core::guard::call::{DecidingSetting, InnerTrees, TreeCall};
-use crate::core::guard::folder::joined;
 use crate::core::guard::git::arguments::Arguments;
+use crate::core::guard::git::invocation::{VerbCall, verb_of};
 use crate::core::guard::git::reach::{Reach, Takes, TrackedFiles};
 use crate::core::guard::git::verbs::{begins_branch, deciding_setting, ends, is_dry_commit, onto, reach_of};
-use crate::core::guard::shell::token::{ANY, MANY, is_known};
-use crate::core::guard::shell::{Command, Place, commands, name_of};
+use crate::core::guard::shell::token::{ANY, MANY};
+use crate::core::guard::shell::{Command, Place, commands};
 
 /// Returns the calls of git in a shell line, run in some place, that reach into the uncommitted work of others.
 pub(crate) fn git_calls(line: &str, place: &Place<'_>) -> Vec<TreeCall> {
@@ -42,53 +43,6 @@ pub(crate) fn git_calls_with(
 pub(crate) fn git_call(words: Vec<String>, folder: &str) -> Option<TreeCall> {
     let calls = calls_of(&Command { words, folder: Some(folder.into()) }, &|_| None);
     calls.into_iter().find(|call| call.by_setting != Some(DecidingSetting::CommitHook))
-}
-
-/// Options of git's own that do not change what a verb takes; those about paths only if the paths are plain.
-const WITHOUT_EFFECT: [&str; 11] = [
-    "-p", "-P", "--paginate", "--no-pager", "--no-optional-locks", "--literal-pathspecs", "--glob-pathspecs",
-    "--icase-pathspecs", "--no-advice", "--no-replace-objects", "--no-lazy-fetch",
-];
-
-/// A call of git, before its arguments are read.
-struct VerbCall<'a> {
-    /// The folder that it works in, absolute.
-    folder: String,
-    verb: &'a str,
-    /// The words after the verb.
-    rest: &'a [&'a str],
-    /// What `-c` sets, names in lower case.
-    settings: Vec<(String, String)>,
-}
-
-/// Returns a call of git, as far as its own options are known; `None` if they are not, or it is no call of git.
-fn verb_of<'a>(words: &'a [&'a str], folder: &str) -> Option<VerbCall<'a>> {
-    let (program, mut rest) = words.split_first()?;
-    if name_of(program) != "git" {
-        return None;
-    }
-    let (mut folder, mut settings) = (folder.to_owned(), Vec::new());
-    loop {
-        let (first, after) = rest.split_first()?;
-        rest = match *first {
-            "-C" => {
-                let (to, after) = after.split_first().filter(|(to, _)| is_known(to))?;
-                folder = joined(&folder, to)?;
-                after
-            }
-            "-c" => {
-                let (setting, after) = after.split_first()?;
-                // A name alone is true (git-config(1)).
-                let (name, value) = setting.split_once('=').unwrap_or((setting, "true"));
-                settings.push((name.to_ascii_lowercase(), value.to_owned()));
-                after
-            }
-            option if WITHOUT_EFFECT.contains(&option) => after,
-            option if option.starts_with('-') || !is_known(option) => return None,
-            _ if folder.is_empty() => return None,
-            verb => return Some(VerbCall { folder, verb, rest: after, settings }),
-        };
-    }
 }
 
 /// Returns what a command of git takes: one call, and one more for the hook of a commit.
@@ -264,6 +218,27 @@ mod tests {
             call("git restore :/a ':(top)b'").reach,
             Reach::Paths(vec!["/top/a".into(), "/top/b".into()])
         );
+    }
+
+    #[test]
+    fn an_alias_is_what_it_stands_for() {
+        let place = Place { folder: "/w/src", home: None, top_of: &|_| Some("/w".to_owned()) };
+        let alias = |verb: &str| match verb {
+            "sv" => Some("stash".to_owned()),
+            "nuke" => Some("!git reset --hard && git clean -fd".to_owned()),
+            "st" | "status" => Some("status -s".to_owned()),
+            _ => None,
+        };
+        let found = |line: &str| -> Vec<String> {
+            let calls = git_calls_with(line, &place, &alias);
+            calls.iter().map(|call| format!("{} in {}", call.verb, call.folder)).collect()
+        };
+        assert_eq!(found("git sv -u"), ["stash in /w/src"]);
+        assert_eq!(found("git nuke"), ["reset in /w", "clean in /w"]);
+        assert_eq!(found("git st; git status"), [""; 0]);
+        assert_eq!(found("git unknown"), [""; 0]);
+        assert_eq!(found("git ls-files -m | xargs -0 git checkout --"), ["checkout in /w/src"]);
+        assert_eq!(found("find . | xargs git add"), [""; 0]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Calls of git that make or take entries of the stash, a stack that all working trees of a repository share.
 
-use crate::core::guard::git::{VerbCall, verb_of};
+use crate::core::guard::git::invocation::{VerbCall, verb_of};
 use crate::core::guard::shell::token::is_known;
 use crate::core::guard::shell::{Command, Place, commands};
 

@@ -1,8 +1,8 @@
 //! Calls of `git submodule` (git-submodule(1)).
 
 use crate::core::guard::call::{InnerTrees, TreeCall};
-use crate::core::guard::git::VerbCall;
 use crate::core::guard::git::arguments::Arguments;
+use crate::core::guard::git::invocation::VerbCall;
 use crate::core::guard::git::reach::{Reach, Takes, TrackedFiles};
 use crate::core::guard::shell::token::is_known;
 

@@ -44,6 +44,10 @@ impl<'a> Heads<'a> {
 }
 
 fn changed_since(at: Timestamp, top: &Path) -> Option<Vec<(PathBuf, FileMeta)>> {
+    // In a working tree that is gone nothing is anywhere.
+    if is_absent(top) {
+        return Some(Vec::new());
+    }
     let (mut folders, mut files, mut seen) = (vec![top.to_path_buf()], Vec::new(), 0);
     while let Some(path) = folders.pop() {
         seen += 1;

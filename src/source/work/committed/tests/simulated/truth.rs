@@ -158,6 +158,13 @@ impl Truth {
     }
 }
 
+impl Truth {
+    /// Returns the name of the newest entry of the stash.
+    pub(super) fn newest_stash(&self) -> Option<String> {
+        names_in(&self.common.join("logs/refs/stash")).pop()
+    }
+}
+
 /// Returns the names that entered a log.
 fn names_in(log: &Path) -> Vec<String> {
     let text = std::fs::read_to_string(log).unwrap_or_default();

@@ -35,6 +35,8 @@ pub(super) struct World {
     words: u32,
     edited: usize,
     branches: usize,
+    /// The working tree that each stash entry was made in.
+    stashed: BTreeMap<String, usize>,
 }
 
 impl World {
@@ -79,6 +81,7 @@ impl World {
             words,
             edited: 0,
             branches: 0,
+            stashed: BTreeMap::new(),
         }
     }
 
@@ -309,7 +312,9 @@ impl World {
 
     fn stash(&mut self, tree: usize) {
         let file = self.pick_file(tree).map_or("README.md", |(file, ..)| file);
-        if !self.truth.stashes.is_empty() && self.dice.per_cent(70) {
+        // What another working tree has stashed is not taken: that two of them share the stack is the guard's affair.
+        let top = self.truth.newest_stash().and_then(|name| self.stashed.get(&name).copied());
+        if top == Some(tree) && self.dice.per_cent(70) {
             match self.dice.below(12) {
                 0..=8 => self.git(tree, &["stash", "pop", "--quiet"]),
                 9 => self.git(tree, &["stash", "pop", "--quiet", "--index"]),
@@ -333,6 +338,9 @@ impl World {
                     &["stash", "pop", "--quiet"],
                 ],
             ),
+        }
+        if let Some(made) = self.truth.newest_stash() {
+            self.stashed.entry(made).or_insert(tree);
         }
     }
 
