@@ -6,7 +6,7 @@ use crate::core::guard::git::reach::{Takes, TrackedFiles};
 use crate::core::model::Edit;
 use crate::source::repos::ignored::IgnoreRules;
 use crate::source::work::committed::marker::Marker;
-use crate::source::work::committed::standing::Standing;
+use crate::source::work::committed::standing::{Compare, Differs, Standing};
 
 /// The files that are asked about.
 pub(crate) enum About<'a> {
@@ -35,8 +35,12 @@ impl About<'_> {
         if !edit.is_open() || takes == Takes::ALL || takes == Takes::WORK && !is_ignored() {
             return true;
         }
-        let with_contents = !matches!(takes.tracked, TrackedFiles::None | TrackedFiles::Changed);
-        match (marker.standing(path, with_contents), takes.tracked) {
+        let compare = match takes.tracked {
+            TrackedFiles::None | TrackedFiles::Changed => Compare::Presence,
+            TrackedFiles::Staged => Compare::Index,
+            TrackedFiles::InCommit | TrackedFiles::Unstaged => Compare::File,
+        };
+        match (marker.standing(path, compare), takes.tracked) {
             (Standing::Unread, _) | (Standing::Known(_), TrackedFiles::None) => false,
             (Standing::New { is_beside_known }, _) => {
                 let takes_it = if is_ignored() { takes.ignored } else { takes.untracked };
@@ -48,6 +52,17 @@ impl About<'_> {
             (Standing::Known(differs), TrackedFiles::Staged) => differs.is_staged == Some(true),
             (Standing::Known(differs), TrackedFiles::Unstaged) => differs.is_unstaged == Some(true),
         }
+    }
+
+    /// Returns whether an edit can be of the files that are asked about, as far as the index alone shows that: mostly nothing
+    /// is staged, and then nothing needs to be known of any edit.
+    pub(super) fn may_take(&self, edit: &Edit, marker: &mut Marker) -> bool {
+        let (Self::Matching(_, takes) | Self::Naming(_, _, takes)) = self else { return true };
+        if takes.tracked != TrackedFiles::Staged || takes.untracked || takes.named {
+            return true;
+        }
+        let standing = marker.standing(Path::new(edit.path.raw()), Compare::Index);
+        !matches!(standing, Standing::Known(Differs { is_staged: Some(false), .. }))
     }
 
     pub(super) fn has(&self, path: &str) -> bool {

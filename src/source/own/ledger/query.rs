@@ -287,7 +287,9 @@ impl Query<'_> {
                 break;
             }
             let marker = marker.get_or_insert_with(|| self.tree.marker(self.now, self.home));
-            marker.mark(some.iter_mut().map(|(edit, known)| (edit, *known)));
+            let mut may_be: Vec<&mut (Edit, EditFacts)> = some.iter_mut().collect();
+            may_be.retain(|(edit, _)| self.about.may_take(edit, marker));
+            marker.mark(may_be.into_iter().map(|(edit, known)| (edit, *known)));
             let ignored = ignored.get_or_insert_with(|| self.tree.ignored(self.home));
             for (edit, _) in some.iter_mut() {
                 if !self.about.takes(edit, (marker, ignored)) {

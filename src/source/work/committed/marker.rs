@@ -8,7 +8,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::core::model::{Edit, EditFate, EditState, Format, Repo, Snapshot, Untrusted, Work};
 use crate::source::repos::objects::Short;
-use crate::source::work::committed::standing::Standing;
+use crate::source::work::committed::standing::{Compare, Standing};
 use crate::source::work::committed::{CommitCache, EditFacts, Heads};
 
 /// Determines what became of edits.
@@ -93,9 +93,9 @@ impl Marker {
         self.kept
     }
 
-    /// Determines a file's state in git's index; compares its content and the commit's only on request.
-    pub(crate) fn standing(&mut self, path: &Path, with_contents: bool) -> Standing {
-        self.heads().standing(path, with_contents).unwrap_or(Standing::Unread)
+    /// Determines a file's state in git's index.
+    pub(crate) fn standing(&mut self, path: &Path, compare: Compare) -> Standing {
+        self.heads().standing(path, compare).unwrap_or(Standing::Unread)
     }
 
     /// Determines what became of some edits, each with its recorded facts.

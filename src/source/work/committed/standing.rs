@@ -6,6 +6,17 @@ use crate::source::repos::head::CommitContent;
 use crate::source::repos::index::IndexContent;
 use crate::source::work::committed::{Heads, Place, file_at};
 
+/// What is compared to determine a file's state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Compare {
+    /// Nothing: only whether the index has the file.
+    Presence,
+    /// The index with the commit.
+    Index,
+    /// The file too, which has to be read.
+    File,
+}
+
 /// A file's state in git's index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Standing {
@@ -32,7 +43,7 @@ pub(crate) struct Differs {
 
 impl Heads<'_> {
     /// Determines a file's state in git; `None` if that cannot be determined.
-    pub(super) fn standing(&mut self, path: &Path, with_contents: bool) -> Option<Standing> {
+    pub(super) fn standing(&mut self, path: &Path, compare: Compare) -> Option<Standing> {
         let (folder, tree) = self.tree_of(path)?;
         let place = Place { folder, inside: path.strip_prefix(folder).ok()?, tree: tree? };
         let now = self.now;
@@ -45,10 +56,10 @@ impl Heads<'_> {
             IndexContent::Conflict => None,
             IndexContent::File(name) => Some(name),
         };
-        if !with_contents {
+        if compare == Compare::Presence {
             return Some(Standing::Known(Differs::default()));
         }
-        let meta = file_at(path);
+        let meta = file_at(path).filter(|_| compare == Compare::File);
         let own = meta.and_then(|meta| self.names(path, &meta)).map(|names| names.own);
         self.find_commit(&place);
         let held = self.held(&place);
