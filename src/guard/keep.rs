@@ -7,7 +7,9 @@ use anyhow::Context;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::act::state::kept::prune::{KeptLimits, prune};
+use crate::act::state::kept::saving::{SaveRules, is_elsewhere};
 use crate::act::state::kept::{add, keep_content};
+use crate::config::keep::Keep;
 use crate::core::model::Untrusted;
 use crate::core::model::snapshot::ledger::kept::{KeptReason, KeptVersion, LeftOut, is_secret_name};
 use crate::core::model::text::hex;
@@ -17,8 +19,7 @@ use crate::source::os::clock;
 use crate::source::own::content::FileContent;
 use crate::source::own::kept::{KeptFiles, MOST_KEPT};
 use crate::source::own::ledger::Tree;
-use crate::source::repos::head::CommitContent;
-use crate::source::repos::objects::{Name, parse_name};
+use crate::source::repos::objects::Name;
 
 /// The largest file that is kept unless a person wants larger ones too, in bytes.
 const LARGE: u64 = 8 << 20;
@@ -41,7 +42,7 @@ impl Query<'_> {
     /// Reads a file, as far as it may be kept; nothing if nothing is kept.
     pub(super) fn content_of(&self, path: &str) -> Option<FileContent> {
         let keep = self.scope.keep;
-        let most = if keep.large { MOST_KEPT } else { LARGE };
+        let most = save_rules(keep).most;
         keep.files.then(|| FileContent::read(Path::new(path), most))
     }
 
@@ -164,22 +165,22 @@ impl Query<'_> {
     /// Removes what exceeds the limits, on the first version of a day, for a short time.
     fn prune(&self, tree: &Tree, files: &KeptFiles) -> anyhow::Result<()> {
         let top = tree.text().context("the working tree's name is not UTF-8")?;
-        let keep = self.scope.keep;
-        let bytes = u64::from(keep.mib) << 20;
-        let limits = KeptLimits { bytes, age: SignedDuration::from_hours(24 * i64::from(keep.days.max(1))) };
-        let mut commit = tree.checked_out();
-        let is_elsewhere = |version: &KeptVersion| {
-            let path = Path::new(version.path.raw());
-            let Some(name) = version.blob.as_ref().and_then(|blob| parse_name(blob.raw().as_bytes())) else {
-                return false;
-            };
-            let inside = path.strip_prefix(&tree.top).ok();
-            let had = commit.as_mut().zip(inside).map(|(commit, inside)| commit.held(inside, self.now));
-            had == Some(CommitContent::File(name)) || FileContent::read(path, MOST_KEPT).name() == Some(&name)
-        };
+        let limits = save_rules(self.scope.keep).limits;
+        let is_elsewhere = is_elsewhere(Some(tree), self.now);
         let began = clock::steady();
         prune(files, (top, limits, self.now), is_elsewhere, || began.elapsed() < PRUNE_WITHIN)?;
         Ok(())
+    }
+}
+
+/// Returns what a person lets claimtop keep.
+pub(crate) fn save_rules(keep: Keep) -> SaveRules {
+    let age = SignedDuration::from_hours(24 * i64::from(keep.days.max(1)));
+    SaveRules {
+        limits: KeptLimits { bytes: u64::from(keep.mib) << 20, age },
+        most: if keep.large { MOST_KEPT } else { LARGE },
+        ignored: keep.ignored,
+        secrets: keep.secrets,
     }
 }
 

@@ -5,7 +5,7 @@
 
 mod around;
 pub(crate) mod edits;
-mod keep;
+pub(crate) mod keep;
 pub(crate) mod lines;
 mod loss;
 pub(crate) mod machine;

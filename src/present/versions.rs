@@ -41,7 +41,7 @@ impl SessionLabel {
 
     /// Names a session by its window, by its title, or by the beginning of its ID if it has surely ended.
     pub(crate) fn text(&self, session: &Untrusted) -> String {
-        /// How much of a session's ID tells it from others.
+        /// How many characters of a session's ID are shown.
         const SHORT: usize = 8;
         match (&self.who, &self.title, self.has_ended) {
             (Some(who), ..) => who.clone(),

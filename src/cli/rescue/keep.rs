@@ -7,16 +7,14 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::act::state::kept::prune::KeptLimits;
-use crate::act::state::kept::saving::{SaveBudget, SaveRules, prune_all, save};
+use crate::act::state::kept::saving::{SaveBudget, prune_all, save};
 use crate::cli::settings::Settings;
 use crate::config::Access;
-use crate::config::keep::Keep;
 use crate::core::model::{Format, Untrusted, Work};
+use crate::guard::keep::save_rules;
 use crate::observe::Observer;
 use crate::source::database::sqlite::copies::Copies;
 use crate::source::os::{clock, host};
-use crate::source::own::kept::MOST_KEPT;
 use crate::source::versions::retention::first_deleted_at;
 use crate::source::versions::search::Search;
 
@@ -34,8 +32,6 @@ const MOST_SESSIONS: usize = 16;
 const MOST_TRANSCRIPT: u64 = 256 << 20;
 /// How long one round may take before the rest waits for the next, and so may pruning: 20 s.
 const ROUND: Duration = Duration::from_secs(20);
-/// The largest file that is kept unless a person wants larger ones too, in bytes.
-const LARGE: u64 = 8 << 20;
 
 /// Has what agents are about to delete copied into the store, and the store pruned, if claimtop may write.
 pub(crate) fn keep_before_clean_up(observer: Observer, settings: &Settings) -> Observer {
@@ -94,7 +90,7 @@ impl Keeper {
 
     fn round(&self, works: &[Arc<Work>], prunes: bool) {
         let settings = &self.settings;
-        let (kept, rules) = (settings.state.join("kept"), rules(settings.effective.config.keep));
+        let (kept, rules) = (settings.state.join("kept"), save_rules(settings.effective.config.keep));
         let (fence, copies) = (settings.places.fence(), Copies::in_folder(&settings.places.copies));
         let (now, home) = (clock::now(), settings.places.home.as_path());
         let search = Search { works: &[], now, home, fence: &fence, copies: &copies };
@@ -121,16 +117,5 @@ impl Keeper {
         if prunes && let Err(error) = prune_all(&kept, (rules.limits, now), || began.elapsed() < ROUND) {
             tracing::warn!(%error, "what is kept was not pruned");
         }
-    }
-}
-
-/// Returns what a person lets claimtop keep.
-fn rules(keep: Keep) -> SaveRules {
-    let age = SignedDuration::from_hours(24 * i64::from(keep.days.max(1)));
-    SaveRules {
-        limits: KeptLimits { bytes: u64::from(keep.mib) << 20, age },
-        most: if keep.large { MOST_KEPT } else { LARGE },
-        ignored: keep.ignored,
-        secrets: keep.secrets,
     }
 }

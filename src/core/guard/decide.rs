@@ -252,7 +252,7 @@ impl PastHoldUp {
 
 /// Returns whether a call goes through because a similar one was held up before: for all these sessions' files,
 /// recently, in an earlier answer of the model, and with no less harm to them. Once one has gone through, that applies
-/// to no edit made since: whoever repeats the call has not read of those bytes.
+/// to no edit made since: the model that repeats the call has not read about those.
 pub(crate) fn is_override(
     now: &HeldUp,
     newest_edit: Option<Timestamp>,

@@ -184,15 +184,19 @@ fn what_sessions_wrote_whose_windows_have_ended_is_found_by_file_by_session_and_
     assert_eq!(unknown.code, 3, "{}", unknown.out);
 }
 
+/// Writes the registry's entry of a window that has died: a PID that no process has.
+fn write_dead_window(world: &World, repo: &Path) {
+    let entry =
+        json!({"pid": 4_194_301, "sessionId": CLAUDE.1, "cwd": repo, "startedAt": 1_796_000_000_000_i64});
+    world.write("home/.claude/sessions/4194301.json", &entry.to_string());
+}
+
 #[test]
 fn an_edit_far_back_in_a_session_of_the_look_is_found() {
     let world = World::new();
     let repo = repository(&world);
     write_session(&world, &repo, CLAUDE);
-    // A PID that no process has.
-    let entry =
-        json!({"pid": 4_194_301, "sessionId": CLAUDE.1, "cwd": repo, "startedAt": 1_796_000_000_000_i64});
-    world.write("home/.claude/sessions/4194301.json", &entry.to_string());
+    write_dead_window(&world, &repo);
     let path = file_of(&repo, CLAUDE.0);
     for arguments in [&[][..], &[path.to_str().unwrap()], &[CLAUDE.1]] {
         let versions = listed(&world, &repo, arguments);
@@ -207,10 +211,7 @@ fn what_an_agent_is_about_to_delete_is_copied_by_an_open_claimtop() {
     let world = World::new();
     let repo = repository(&world);
     write_session(&world, &repo, CLAUDE);
-    // A PID that no process has.
-    let entry =
-        json!({"pid": 4_194_301, "sessionId": CLAUDE.1, "cwd": repo, "startedAt": 1_796_000_000_000_i64});
-    world.write("home/.claude/sessions/4194301.json", &entry.to_string());
+    write_dead_window(&world, &repo);
     let path = world.path(&transcript(&repo, CLAUDE.0, CLAUDE.1).0);
     let days = std::time::Duration::from_secs(29 * 24 * 3_600);
     let file = std::fs::File::options().write(true).open(&path).unwrap();

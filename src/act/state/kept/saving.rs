@@ -129,20 +129,20 @@ pub(crate) fn prune_all(
     for tree in trees.into_iter().take_while(|_| is_in_time()) {
         let files = KeptFiles { folder: kept.join(tree.name) };
         let Some(top) = files.all().first().map(|version| version.top.clone()) else { continue };
-        let pruned = prune(&files, (top.raw(), limits, now), is_elsewhere(top.raw(), now), &is_in_time);
+        let found = Tree::find(Path::new(top.raw()));
+        let pruned = prune(&files, (top.raw(), limits, now), is_elsewhere(found.as_ref(), now), &is_in_time);
         failure = failure.or(pruned.err());
     }
     failure.map_or(Ok(()), Err)
 }
 
 /// Returns whether the file itself or the commit that is checked out has a version's content.
-fn is_elsewhere(top: &str, now: Timestamp) -> impl FnMut(&KeptVersion) -> bool {
-    let tree = Tree::find(Path::new(top));
-    let mut commit = tree.as_ref().and_then(Tree::checked_out);
+pub(crate) fn is_elsewhere(tree: Option<&Tree>, now: Timestamp) -> impl FnMut(&KeptVersion) -> bool {
+    let mut commit = tree.and_then(Tree::checked_out);
     move |version| {
         let path = Path::new(version.path.raw());
         let name = version.blob.as_ref().and_then(|blob| parse_name(blob.raw().as_bytes()));
-        let inside = tree.as_ref().and_then(|tree| path.strip_prefix(&tree.top).ok());
+        let inside = tree.and_then(|tree| path.strip_prefix(&tree.top).ok());
         let had = commit.as_mut().zip(inside).map(|(commit, inside)| commit.held(inside, now));
         name.is_some_and(|name| {
             had == Some(CommitContent::File(name)) || FileContent::read(path, MOST_KEPT).name() == Some(&name)

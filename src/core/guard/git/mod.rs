@@ -133,7 +133,7 @@ mod tests {
 
     #[track_caller]
     fn check(line: &str, expected: &str) {
-        let told = |call: &TreeCall| {
+        let label = |call: &TreeCall| {
             let reach = match &call.reach {
                 Reach::Tree => "all".to_owned(),
                 Reach::Paths(paths) | Reach::Files(paths) => paths.join(" "),
@@ -154,7 +154,7 @@ mod tests {
         let place = Place { folder: "/w", home: Some("/home/me"), top_of: &|_| None };
         let calls = git_calls(line, &place);
         let calls = calls.iter().filter(|call| call.by_setting != Some(DecidingSetting::CommitHook));
-        let found: Vec<String> = calls.map(told).collect();
+        let found: Vec<String> = calls.map(label).collect();
         assert_eq!(found.join("; "), expected, "{line}");
     }
 

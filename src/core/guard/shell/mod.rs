@@ -304,12 +304,12 @@ mod tests {
 
     #[track_caller]
     fn check(line: &str, expected: &str) {
-        let told = |command: &Command| {
+        let label = |command: &Command| {
             let plain = |word: &String| word.replace(UNKNOWN, "?").replace(MANY, "*");
             let words: Vec<String> = command.words.iter().map(plain).collect();
             format!("{}: {}", command.folder.as_deref().unwrap_or("?"), words.join(" "))
         };
-        let found: Vec<String> = read(line).iter().map(told).collect();
+        let found: Vec<String> = read(line).iter().map(label).collect();
         assert_eq!(found.join("\n"), expected, "{line}");
     }
 
