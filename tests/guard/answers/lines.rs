@@ -558,6 +558,7 @@ fn settings_of_git_decide_what_a_line_stashes() {
         ("true", "git commit -qm x -- own.rs", false),
         (HOOK, "git commit -qm x -- own.rs", true),
         (HOOK, "git commit -nqm x -- own.rs", false),
+        (HOOK, "git -c core.hooksPath=/dev/null commit -qm x -- own.rs", false),
         (HUSKY, "git commit -qm x -- own.rs", true),
     ] {
         let world = World::new();

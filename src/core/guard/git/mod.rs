@@ -68,7 +68,9 @@ fn hook_of_commit(of: &VerbCall<'_>) -> Option<TreeCall> {
     let is_skipped = arguments.has(&["--no-verify"]) || arguments.has_short('n') || is_dry_commit(&arguments);
     let by_setting = Some(DecidingSetting::CommitHook);
     let takes = Takes::known(TrackedFiles::Unstaged);
-    let call = TreeCall { by_setting, takes, ..TreeCall::of_git("commit", &of.folder, Reach::Tree) };
+    let settings = of.settings.clone();
+    let call =
+        TreeCall { by_setting, takes, settings, ..TreeCall::of_git("commit", &of.folder, Reach::Tree) };
     (!is_skipped).then_some(call)
 }
 
