@@ -135,7 +135,18 @@ mod tests {
         fn keep(&self, learnt: &[u32], refuted: &[u32]) -> Result<(), ActionError> {
             let learnt = learnt.iter().map(|pid| self.stone(*pid)).collect();
             let refuted = refuted.iter().map(|pid| ProcessId { pid: *pid, start_ticks: 1 }).collect();
-            keep(&System, &self.path(), &Lesson { learnt, refuted, ..Lesson::default() }, &self.host)
+            self.keep_lesson(&Lesson { learnt, refuted, ..Lesson::default() })
+        }
+
+        /// Waits while the file is locked: a program that another test starts has the lock between its fork and its
+        /// exec.
+        fn keep_lesson(&self, lesson: &Lesson) -> Result<(), ActionError> {
+            loop {
+                match keep(&System, &self.path(), lesson, &self.host) {
+                    Err(ActionError::Failed { errno: Errno::WOULDBLOCK, .. }) => std::thread::yield_now(),
+                    kept => return kept,
+                }
+            }
         }
 
         /// Keeps the processes seen below the window 7, and forgets those that have ended.
@@ -153,7 +164,7 @@ mod tests {
             };
             let descents = pids.iter().map(descent).collect();
             let lesson = Lesson { descents, ended: ended.iter().map(id).collect(), ..Lesson::default() };
-            keep(&System, &self.path(), &lesson, &self.host).unwrap();
+            self.keep_lesson(&lesson).unwrap();
         }
 
         fn kept_below(&self) -> Vec<u32> {
@@ -245,8 +256,9 @@ mod tests {
         let scene = Scene::new();
         scene.keep(&[7], &[]).unwrap();
         let folder = System.folder(scene.path().parent().unwrap()).unwrap();
-        let lock = System.lock((&folder, OsStr::new(LOCK)), Patience::None).unwrap();
-        assert!(scene.keep(&[8], &[]).is_err());
+        let lock = System.lock((&folder, OsStr::new(LOCK)), Patience::Wait).unwrap();
+        let learnt = Lesson { learnt: vec![scene.stone(8)], ..Lesson::default() };
+        assert!(keep(&System, &scene.path(), &learnt, &scene.host).is_err());
         drop(lock);
         let linked = scene.path().with_file_name("linked");
         symlink(scene.path(), &linked).unwrap();

@@ -65,7 +65,7 @@ impl Scene {
             follows: None,
             order: None,
         };
-        self.state.lock(Patience::None, Timestamp::UNIX_EPOCH).unwrap().begin(1, &intent, now()).unwrap();
+        self.state.lock(Patience::Wait, Timestamp::UNIX_EPOCH).unwrap().begin(1, &intent, now()).unwrap();
     }
 
     fn place(&self, name: &str) -> PathBuf {
@@ -98,7 +98,7 @@ impl Scene {
 
     /// Recovers everything.
     fn lock(&self) -> Lock<'_, System> {
-        self.state.lock(Patience::None, now()).unwrap()
+        self.state.lock(Patience::Wait, now()).unwrap()
     }
 
     /// Recovers, and returns the outcome.
@@ -217,7 +217,7 @@ fn a_folder_that_is_not_ours_alone_is_refused_and_told() {
     let (print, parked) =
         (scene.print(&to, PARKED), ParkLocation { name: PARKED.to_owned(), folder: Some(link) });
     scene.begin(vec![Movement::Take { from: scene.place("claim"), parked, print }]);
-    let lock = scene.state.lock(Patience::None, now()).unwrap();
+    let lock = scene.state.lock(Patience::Wait, now()).unwrap();
     assert!(lock.recovered.is_empty() && lock.unsettled.len() == 1, "a link is followed");
     drop(lock);
     assert_eq!(scene.read(&to, PARKED).as_deref(), Some("the claim"));
