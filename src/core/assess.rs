@@ -7,6 +7,7 @@ use std::sync::Arc;
 use crate::core::judge::claim::{ClaimFacts, judge_claims, resumed_in};
 use crate::core::judge::edited;
 use crate::core::judge::left_over::left_overs;
+use crate::core::judge::left_over::left_stash::left_stashes;
 use crate::core::judge::left_over::owner;
 use crate::core::judge::left_over::stray_tree::stray_trees;
 use crate::core::judge::left_over::worktree::left_trees;
@@ -70,6 +71,7 @@ pub fn assess_after(earlier: Option<&Report>, snapshot: &Snapshot, policy: &Poli
     let mut left_trees = left_trees(&world, &windows, &records);
     left_trees.extend(stray_trees(&world, &records));
     let lost = edited::lost_by_the_dead(&world, &windows, &records);
+    let left_stashes = left_stashes(&lost, &snapshot.repos);
     let facts = Facts {
         world: &world,
         windows: &windows,
@@ -77,6 +79,7 @@ pub fn assess_after(earlier: Option<&Report>, snapshot: &Snapshot, policy: &Poli
         claims: &claims,
         left_overs: &left_overs,
         left_trees: &left_trees,
+        left_stashes: &left_stashes,
         lost: &lost,
         successors: Successors::new(&windows, &records),
         index: Index::new(&windows, &records, &claims),
@@ -109,6 +112,7 @@ pub fn assess_after(earlier: Option<&Report>, snapshot: &Snapshot, policy: &Poli
         shown_once: Vec::new(),
         left_overs,
         left_trees,
+        left_stashes,
         lost,
     };
     let known = ReportView::new(&report);

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use crate::core::model::report::left_over::{Certainty, LeftOver, LeftSort, Port};
-use crate::core::model::{Confirmation, LeftTree, Report, Signal};
+use crate::core::model::{Confirmation, LeftStash, LeftTree, Report, Signal};
 use crate::core::plan::stop::plan_stop;
 use crate::present::text::age;
 use crate::present::text::tone::{Mark, Tone};
@@ -162,6 +162,11 @@ pub(crate) fn tree(one: &LeftTree) -> String {
     let path = outside(Some(&one.path));
     let branch = one.branch.as_ref().map(|branch| format!(" on {}", outside(Some(branch))));
     format!("tree {}{}", file_name(&path), branch.unwrap_or_default())
+}
+
+/// Names a stash entry with what a dead window has in it.
+pub(crate) fn stash(one: &LeftStash) -> String {
+    format!("stash {} with {}", safe(&one.short()), count(one.files, "file"))
 }
 
 /// Names the window that made a working tree.

@@ -3,7 +3,6 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, OnceLock};
 
-use crate::core::model::LeftTree;
 use crate::core::model::record::location::Location;
 use crate::core::model::report::claim::ClaimView;
 use crate::core::model::report::death::Death;
@@ -16,6 +15,7 @@ use crate::core::model::report::need::{Need, NeedKind};
 use crate::core::model::report::window::WindowView;
 use crate::core::model::report::{BrokenPath, Report};
 use crate::core::model::snapshot::process::ProcessId;
+use crate::core::model::{LeftStash, LeftTree};
 use crate::present::left_over;
 use crate::present::summary::Summary;
 use crate::present::text::tone::{Mark, Tone, of_window};
@@ -38,6 +38,7 @@ pub(crate) struct Index {
     broken: Order<u32>,
     left_overs: Order<u32>,
     left_trees: Order<u32>,
+    left_stashes: Order<u32>,
     keys_of_findings: Box<[Key]>,
     findings: Order<u32>,
     /// By each of their subjects.
@@ -79,6 +80,7 @@ impl Index {
             broken: Order::of(&report.broken, |broken| &broken.key),
             left_overs: Order::of(&report.left_overs, |one| &one.key),
             left_trees: Order::of(&report.left_trees, |one| &one.key),
+            left_stashes: Order::of(&report.left_stashes, |one| &one.key),
             findings: Order::of(&keys, |key| key),
             findings_about: Order::new(subjects.into(), |at| subject(&report, at)),
             machines: (0..).zip(&report.machines).map(|(at, machine)| (machine.name.clone(), at)).collect(),
@@ -205,6 +207,11 @@ impl Index {
         self.left_trees.first(&self.report.left_trees, key, |one| &one.key)
     }
 
+    /// Returns a stash entry that has the edits of a dead window.
+    pub(crate) fn left_stash(&self, key: &Key) -> Option<&LeftStash> {
+        self.left_stashes.first(&self.report.left_stashes, key, |one| &one.key)
+    }
+
     /// Returns something that needs a person.
     pub(crate) fn need(&self, key: &Key) -> Option<&Need> {
         self.needs.iter().find(|need| need.key == *key)
@@ -244,6 +251,7 @@ impl Index {
             || self.claim(key).is_some()
             || self.left_over(key).is_some()
             || self.left_tree(key).is_some()
+            || self.left_stash(key).is_some()
             || self.finding(key).is_some()
             || self.need(key).is_some()
     }
@@ -324,6 +332,9 @@ impl Index {
             }
             None if self.left_over(key).is_some() => {
                 self.left_over(key).map(left_over::what).unwrap_or_default()
+            }
+            None if self.left_stash(key).is_some() => {
+                self.left_stash(key).map(left_over::stash).unwrap_or_default()
             }
             None => {
                 let broken = self.broken(key);

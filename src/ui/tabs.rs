@@ -98,7 +98,8 @@ fn total(state: &State, view: View) -> Option<usize> {
         // What belongs to a living window is not a left-over.
         View::LeftOvers => {
             let processes = report.left_overs.iter().filter(|one| one.is_left()).count();
-            Some(processes + report.left_trees.iter().filter(|tree| tree.is_left()).count())
+            let trees = report.left_trees.iter().filter(|tree| tree.is_left()).count();
+            Some(processes + trees + report.left_stashes.len())
         }
         View::History => None,
         View::Machines => Some(report.machines.len()),

@@ -104,3 +104,56 @@ fn folders_that_grow_are_counted_only_when_asked() {
     assert!(text.contains("could not be resumed") && text.contains("claimtop parks none of these"), "{text}");
     assert_eq!(world.run(&["leftovers", "--sizes", "--trees"]).code, 2);
 }
+
+/// A stash entry of a dead window, named by the command that gives it back.
+#[test]
+fn a_stash_entry_with_a_dead_windows_edit_is_listed_with_its_command() {
+    if Command::new("git").arg("--version").output().is_err() {
+        return eprintln!("skipped: git was not found");
+    }
+    let session = "aaaaaaaa-0000-4000-8000-000000000901";
+    let world = World::new();
+    world.write("my shop/pay.rs", "one\n");
+    git(&world, "my shop", &["init", "-q", "-b", "main"]);
+    git(&world, "my shop", &["add", "-A"]);
+    let hour = jiff::SignedDuration::from_hours(1);
+    let (edited_at, long_ago) = (jiff::Timestamp::now() - hour, jiff::Timestamp::now() - hour * 2);
+    let mut commit = Command::new("git");
+    commit.env("HOME", world.path("home")).env("GIT_COMMITTER_DATE", long_ago.to_string());
+    let identity = ["-c", "user.name=dev", "-c", "user.email=dev@x"];
+    commit.args(identity).args(["commit", "-q", "-m", "a"]).current_dir(world.path("my shop"));
+    assert!(commit.status().unwrap().success());
+    let repo = world.path("my shop").canonicalize().unwrap();
+    let file = repo.join("pay.rs");
+    let edit = serde_json::json!({
+        "type": "user", "sessionId": session, "timestamp": edited_at.to_string(),
+        "message": {"content": [{"type": "tool_result", "tool_use_id": "t0"}]},
+        "toolUseResult": {
+            "type": "update", "filePath": file, "content": "two\n", "originalFile": "one\n", "structuredPatch": []
+        },
+    });
+    let folder: String =
+        repo.to_str().unwrap().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+    world.write(&format!("home/.claude/projects/{folder}/{session}.jsonl"), &format!("{edit}\n"));
+    let entry = serde_json::json!({
+        "pid": 4_194_301, "sessionId": session, "cwd": repo, "startedAt": 1_796_000_000_000_i64, "name": "pay"
+    });
+    world.write("home/.claude/sessions/4194301.json", &entry.to_string());
+    world.write("my shop/pay.rs", "two\n");
+    git(&world, "my shop", &["stash", "-q"]);
+    let root = repo.to_str().unwrap();
+    let answer = world.run(&["--root", root, "leftovers", "--json"]);
+    let report: Value = serde_json::from_str(&answer.out).unwrap_or_else(|_| panic!("{answer:?}"));
+    let stash = &report["left_stashes"][0];
+    let commit = read(&world, "my shop/.git/refs/stash");
+    assert_eq!(stash["commit"], commit.trim(), "{report}");
+    assert_eq!((&stash["window_name"], &stash["files"]), (&"pay".into(), &1.into()));
+    let apply = format!("git -C '{root}' stash apply {}", commit.trim());
+    let list = world.run(&["--root", root, "leftovers"]).out;
+    assert!(list.contains(&apply), "{list}");
+    let page = world.run(&["--root", root, "explain", stash["key"].as_str().unwrap()]).out;
+    assert!(page.contains(&apply) && page.contains("Left by         pay"), "{page}");
+    let applied = Command::new("sh").args(["-c", &apply]).env("HOME", world.path("home")).output().unwrap();
+    assert!(applied.status.success(), "{applied:?}");
+    assert_eq!(read(&world, "my shop/pay.rs"), "two\n");
+}

@@ -32,6 +32,12 @@ impl WorldFile {
                 edit.fate = EditFate { committed, state, since: Some(at), undone_by, ..EditFate::default() };
                 continue;
             }
+            if let Some([commit, since]) = spec.stashed.get(edit.path.raw()) {
+                let (committed, state) = (CommitState::No, EditState::Stashed);
+                let (since, stash) = (Some(self.at(since)), Some(commit.as_str().into()));
+                edit.fate = EditFate { committed, state, since, stash, ..EditFate::default() };
+                continue;
+            }
             edit.fate.committed = match (is_in(&spec.committed), is_in(&spec.uncommitted)) {
                 (true, _) => CommitState::Yes,
                 (false, true) => CommitState::No,

@@ -40,6 +40,8 @@ pub(crate) struct Expect {
     /// The working trees that agents have made, by path.
     #[serde(default)]
     pub(crate) left_tree: Vec<ExpectLeftTree>,
+    /// The stash entries that have dead windows' edits, each as `WINDOW COMMIT FILES`.
+    pub(crate) left_stashes: Option<Vec<String>>,
     /// The stories of findings.
     #[serde(default)]
     pub(crate) finding: Vec<ExpectFinding>,
@@ -178,6 +180,9 @@ pub(crate) fn differences(expect: &Expect, report: &Report) -> Vec<String> {
     }
     same("needs", expect.needs.as_ref(), sentences(report), &mut out);
     expect.left_over.iter().for_each(|wanted| check_left_over(wanted, report, &mut out));
+    let stashes = report.left_stashes.iter();
+    let stashes = stashes.map(|one| format!("{} {} {}", one.window_name, one.commit, one.files)).collect();
+    same("left stashes", expect.left_stashes.as_ref(), stashes, &mut out);
     expect.left_tree.iter().for_each(|wanted| check_left_tree(wanted, report, &mut out));
     expect.record.iter().for_each(|wanted| check_record(wanted, report, &mut out));
     expect.claim.iter().for_each(|wanted| check_claim(wanted, report, &mut out));

@@ -457,6 +457,9 @@ pub(super) struct WorkSpec {
     /// Those whose bytes are nowhere any more, each with when its file was changed.
     #[serde(default)]
     pub(super) gone: BTreeMap<String, String>,
+    /// Those whose bytes only a stash entry has, each with its commit and when it was made.
+    #[serde(default)]
+    pub(super) stashed: BTreeMap<String, [String; 2]>,
     /// By which session's line a hook has found them undone, and that line.
     #[serde(default)]
     pub(super) undone_by: BTreeMap<String, [String; 2]>,

@@ -166,6 +166,7 @@ fn need(death: &Death, own: Option<Need>, report: &Report) -> Need {
             lost: 0,
             left_overs: Vec::new(),
             left_trees: Vec::new(),
+            left_stashes: Vec::new(),
         },
     };
     let uncommitted = left.uncommitted.max(uncommitted(window.work.as_deref()));

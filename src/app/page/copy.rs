@@ -59,6 +59,9 @@ fn of(index: &Index, key: &Key) -> CopyText {
     if let Some(window) = index.window(key) {
         return of_window(window);
     }
+    if let Some(stash) = index.left_stash(key) {
+        return ("the command", stash.apply());
+    }
     match (index.record(key), index.claim(key)) {
         (Some(record), _) => of_record(record, key),
         (None, Some(claim)) => of_claim(claim),

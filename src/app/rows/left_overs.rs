@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use super::machines;
 use super::row::{Cell, Column, Row, column, number, sentence, worst};
-use crate::core::model::{Certainty, LeftOver, LeftTree};
+use crate::core::model::{Certainty, LeftOver, LeftStash, LeftTree};
 use crate::present::left_over::{self, Way};
 use crate::present::report_index::Index;
 use crate::present::text::tone::{Span, Tone};
@@ -77,6 +77,25 @@ pub(crate) fn tree(index: &Index, one: &LeftTree, now: Timestamp) -> Row {
     ];
     let severity = worst(&index.problems_near(&one.key)).map(|finding| finding.severity);
     Row { key: one.key.clone(), cells, line: None, severity, also: outside(one.branch.as_ref()) }
+}
+
+/// Makes the row of a stash entry: git puts its files back.
+pub(crate) fn stash(one: &LeftStash, now: Timestamp) -> Row {
+    let certainty = Certainty::Strong;
+    let (mark, tone, word) = left_over::sign(certainty);
+    let cells = vec![
+        Cell::ranked(Span::marked(mark, word, tone), 2),
+        Cell::text(&left_over::stash(one), Tone::Strong),
+        Cell::text(&outside(Some(&one.window_name)), Tone::Plain),
+        Cell::default(),
+        Cell::default(),
+        Cell::default(),
+        Cell::text("no", Tone::Dim),
+        Cell::age(now, one.since),
+        Cell::text(&outside(Some(&one.folder)), Tone::Dim),
+        Cell::default(),
+    ];
+    Row { key: one.key.clone(), cells, line: None, severity: None, also: outside(Some(&one.session)) }
 }
 
 /// What can be ended stands first, what is in use last.

@@ -65,7 +65,7 @@ impl<'a> Source<'a> {
             View::Sessions => report.records.len(),
             View::Claims => report.claims.len(),
             View::Problems => report.problems().len(),
-            View::LeftOvers => report.left_overs.len() + report.left_trees.len(),
+            View::LeftOvers => report.left_overs.len() + report.left_trees.len() + report.left_stashes.len(),
             View::History => self.past_items.len(),
             View::Machines => report.machines.len(),
         }
@@ -91,7 +91,10 @@ impl<'a> Source<'a> {
             View::Problems => problems::row(index, index.nth_finding(at)?),
             View::LeftOvers => match at.checked_sub(report.left_overs.len()) {
                 None => left_overs::row(index, report.left_overs.get(at)?, now),
-                Some(at) => left_overs::tree(index, report.left_trees.get(at)?, now),
+                Some(at) => match at.checked_sub(report.left_trees.len()) {
+                    None => left_overs::tree(index, report.left_trees.get(at)?, now),
+                    Some(at) => left_overs::stash(report.left_stashes.get(at)?, now),
+                },
             },
             View::History => return Some(self.past_items.get(at)?.row(now)),
             View::Machines => return Some(machines::row(report.machines.get(at)?, now)),

@@ -223,6 +223,7 @@ fn what_a_need_already_tells_is_told_once() {
         lost: 0,
         left_overs: Vec::new(),
         left_trees: Vec::new(),
+        left_stashes: Vec::new(),
     };
     let (key, kind) = (key("n-died"), NeedKind::Died(left));
     later.needs = vec![crate::core::model::Need { key, subject: super::key("r-gamma"), kind, since: None }];

@@ -38,6 +38,7 @@ fn needing() -> Report {
         lost: 0,
         left_overs: Vec::new(),
         left_trees: Vec::new(),
+        left_stashes: Vec::new(),
     };
     let collision = NeedKind::Collision {
         code: finding.code,

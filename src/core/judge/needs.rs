@@ -16,8 +16,8 @@ use crate::core::judge::window::agent::Role;
 use crate::core::judge::world::World;
 use crate::core::model::{
     Binding, Call, ClaimView, ClaudeStatus, Code, Doing, Edit, Finding, JudgedRecord, Key, KeyKind, LeftOver,
-    LeftTree, Need, NeedKind, NotedWait, Process, Reason, Record, RecordKind, RecordView, Remains, Severity,
-    Target, TurnState, Untrusted, VerdictState, Waiting, Wants, WindowDoing, WindowView, Work,
+    LeftStash, LeftTree, Need, NeedKind, NotedWait, Process, Reason, Record, RecordKind, RecordView, Remains,
+    Severity, Target, TurnState, Untrusted, VerdictState, Waiting, Wants, WindowDoing, WindowView, Work,
 };
 
 /// The most dead windows that are reported one by one.
@@ -242,6 +242,8 @@ struct DeadWindow<'a> {
     left_overs: Vec<&'a LeftOver>,
     /// The working trees that it made.
     left_trees: Vec<&'a LeftTree>,
+    /// The stash entries that have its edits.
+    left_stashes: Vec<&'a LeftStash>,
     since: Option<Timestamp>,
     /// Whether that is when it ended, and not when it was last heard of.
     is_end_seen: bool,
@@ -340,8 +342,10 @@ fn died<'a>(remnants: &'a [Remnant<'a>], facts: &Facts<'a>) -> Vec<Need> {
         let left_trees = facts.left_trees.iter().filter(|tree| tree.is_left()).filter(made).collect();
         let lost = facts.lost.iter().filter(|lost| lost.work.session == **whose);
         let lost = lost.flat_map(|lost| lost.work.doing.edits.iter().filter(|edit| edit.is_gone())).count();
-        let gone = DeadWindow { remnants, work, left_overs, left_trees, since, is_end_seen, lost };
-        if gone.claims().next().is_some() || uncommitted(work) > 0 || !gone.left_overs.is_empty() {
+        let left_stashes = facts.left_stashes.iter().filter(|stash| stash.session == **whose).collect();
+        let gone =
+            DeadWindow { remnants, work, left_overs, left_trees, left_stashes, since, is_end_seen, lost };
+        if gone.has_work() || gone.claims().next().is_some() || !gone.left_overs.is_empty() {
             all.add(gone);
         }
     }
@@ -350,12 +354,12 @@ fn died<'a>(remnants: &'a [Remnant<'a>], facts: &Facts<'a>) -> Vec<Need> {
     for left_overs in running.chunk_by(|one, other| one.window_pid == other.window_pid) {
         let since = left_overs.iter().filter_map(|one| one.window_ended_at).max();
         let left_overs = left_overs.to_vec();
-        let left_trees = Vec::new();
         all.add(DeadWindow {
             remnants: &[],
             work: None,
             left_overs,
-            left_trees,
+            left_trees: Vec::new(),
+            left_stashes: Vec::new(),
             since,
             is_end_seen: false,
             lost: 0,
@@ -376,6 +380,11 @@ impl<'a> DeadWindow<'a> {
     /// Returns the claims that can be released.
     fn claims(&self) -> impl Iterator<Item = &'a ClaimView> + use<'a> {
         self.remnants.iter().flat_map(|remnant| remnant.claims).filter(|claim| claim.is_dead())
+    }
+
+    /// Returns whether it left work that no commit has.
+    fn has_work(&self) -> bool {
+        uncommitted(self.work) > 0 || !self.left_stashes.is_empty()
     }
 
     fn need(&self) -> Option<Need> {
@@ -400,6 +409,7 @@ impl<'a> DeadWindow<'a> {
             lost: self.lost,
             left_overs: self.left_overs.iter().map(|one| one.key.clone()).collect(),
             left_trees: self.left_trees.iter().map(|one| one.key.clone()).collect(),
+            left_stashes: self.left_stashes.iter().map(|one| one.key.clone()).collect(),
         };
         let subject = newest.map(|record| &record.key).or_else(|| Some(&self.left_overs.first()?.key))?;
         Some(need(subject, "died", NeedKind::Died(left), self.since))

@@ -42,7 +42,7 @@ pub use self::report::left_over::{
     Certainty, Hindrance, InputEnd, Interaction, LeftOver, LeftSort, Load, Member, Multiplexer, Origin, Port,
     SeenBelow, Trace,
 };
-pub use self::report::left_tree::{LeftTree, TreeSort};
+pub use self::report::left_tree::{LeftStash, LeftTree, TreeSort};
 pub use self::report::machine::{MachineState, MachineView, NotAsked};
 pub use self::report::need::{Need, NeedKind, Remains, Waiting, Wants};
 pub use self::report::place::{Keeper, PlaceView};

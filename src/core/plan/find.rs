@@ -3,7 +3,9 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use crate::core::model::{ClaimView, Key, LeftOver, LeftTree, RecordView, Report, Untrusted, WindowView};
+use crate::core::model::{
+    ClaimView, Key, LeftOver, LeftStash, LeftTree, RecordView, Report, Untrusted, WindowView,
+};
 use crate::core::plan::full_name;
 use crate::core::plan::left::left_by;
 
@@ -20,6 +22,8 @@ pub enum Subject<'a> {
     LeftOver(&'a LeftOver),
     /// A working tree that a window has left.
     LeftTree(&'a LeftTree),
+    /// A stash entry that has edits of a dead window.
+    LeftStash(&'a LeftStash),
     /// A file or source that produced only findings.
     Broken(&'a Key),
 }
@@ -33,6 +37,7 @@ impl<'a> Subject<'a> {
             Self::Claim(claim) => &claim.key,
             Self::LeftOver(one) => &one.key,
             Self::LeftTree(one) => &one.key,
+            Self::LeftStash(one) => &one.key,
             Self::Broken(key) => key,
         }
     }
@@ -83,6 +88,7 @@ fn all(report: &Report) -> Vec<Subject<'_>> {
     all.extend(report.claims.iter().map(Subject::Claim));
     all.extend(report.left_overs.iter().map(Subject::LeftOver));
     all.extend(report.left_trees.iter().map(Subject::LeftTree));
+    all.extend(report.left_stashes.iter().map(Subject::LeftStash));
     let mut known: HashSet<&Key> = all.iter().map(|subject| subject.key()).collect();
     let subjects = report.findings.iter().flat_map(|finding| &finding.subjects);
     all.extend(subjects.filter(|key| known.insert(key)).map(Subject::Broken));
@@ -174,6 +180,7 @@ fn named<'a>(report: &'a Report, found: Vec<Subject<'a>>) -> Meaning<'a> {
             | Subject::Claim(_)
             | Subject::LeftOver(_)
             | Subject::LeftTree(_)
+            | Subject::LeftStash(_)
             | Subject::Broken(_) => None,
         })
         .collect();

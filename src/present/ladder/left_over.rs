@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 
 use crate::core::model::report::left_over::{Certainty, LeftOver, LeftSort, Member, memory};
-use crate::core::model::{LeftTree, Untrusted};
+use crate::core::model::{LeftStash, LeftTree, Untrusted};
 use crate::present::left_over::{self, Way};
 use crate::present::report_index::Index;
 use crate::present::text::age;
 use crate::present::text::page::{Medium, Page};
 use crate::present::text::tone::Tone;
-use crate::present::text::{megabytes, outside};
+use crate::present::text::{count, megabytes, outside, safe};
 
 /// The most processes of a tree that are named one by one.
 const MOST: usize = 24;
@@ -135,4 +135,29 @@ pub(crate) fn tree_page(page: &mut Page, index: &Index, one: &LeftTree) {
     }
     page.field("Key", one.key.as_str(), Tone::Dim);
     super::finding::write_near(page, index, &one.key);
+}
+
+/// Writes everything about a stash entry that has the edits of a dead window.
+pub(crate) fn stash_page(page: &mut Page, one: &LeftStash) {
+    let why = "its files are as this window left them, and in no other place";
+    page.sign("Sure", left_over::sign(Certainty::Strong), why);
+    stash_line(page, one);
+    page.field("Left by", &outside(Some(&one.window_name)), Tone::Plain);
+    page.field("Session ID", &outside(Some(&one.session)), Tone::Plain);
+    page.field("Commit", &outside(Some(&one.commit)), Tone::Plain);
+    page.moment("Since", one.since);
+    page.field("Take it", &safe(&one.apply()), Tone::Key);
+    page.field("Key", one.key.as_str(), Tone::Dim);
+}
+
+/// Writes how much of a dead window's work a stash entry has, and since when.
+pub(crate) fn stash_line(page: &mut Page, one: &LeftStash) {
+    let since = one.since.map(|at| format!(", {} ago", age::label_between(page.now(), at)));
+    let what = format!(
+        "{}{}: git stash apply {}",
+        count(one.files, "file"),
+        since.unwrap_or_default(),
+        safe(&one.short())
+    );
+    page.field("Stashed", &what, Tone::Warning);
 }

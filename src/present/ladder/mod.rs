@@ -26,6 +26,8 @@ pub(crate) fn write(page: &mut Page, index: &Index, key: &Key) -> String {
         left_over::write(page, index, one);
     } else if let Some(one) = index.left_tree(key) {
         left_over::tree_page(page, index, one);
+    } else if let Some(one) = index.left_stash(key) {
+        left_over::stash_page(page, one);
     } else if let Some(machine) = index.machine(key) {
         machine::write(page, machine);
         return machine.name.clone();

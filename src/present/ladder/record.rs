@@ -23,6 +23,8 @@ pub(crate) fn write(page: &mut Page, index: &Index, record: &RecordView) {
         page.heading("Left running");
         super::line::left_overs(page, index, left);
     }
+    let stashes = running.iter().flat_map(|left| &left.left_stashes);
+    stashes.filter_map(|key| index.left_stash(key)).for_each(|one| super::left_over::stash_line(page, one));
     more(page, index, record);
 }
 

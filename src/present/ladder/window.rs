@@ -89,6 +89,8 @@ fn died(page: &mut Page, index: &Index, death: &Death) {
         super::line::claim(page, claim);
     }
     super::line::left_overs(page, index, left);
+    let stashes = left.left_stashes.iter().filter_map(|key| index.left_stash(key));
+    stashes.for_each(|one| super::left_over::stash_line(page, one));
     page.field("Resume", &left.resume().unwrap_or_default(), Tone::Key);
 }
 

@@ -186,8 +186,22 @@ pub(crate) fn left_words(report: &Report, left: &Remains) -> String {
         many => Some(count(many, "working tree")),
     };
     let running = left_over::several(running);
-    let things: Vec<String> =
-        claims.into_iter().chain(unproven).chain(running).chain(trees).chain(files).chain(lost).collect();
+    let stashed: usize = report
+        .left_stashes
+        .iter()
+        .filter(|one| left.left_stashes.contains(&one.key))
+        .map(|one| one.files)
+        .sum();
+    let stashed = some(stashed, "stashed file");
+    let things: Vec<String> = claims
+        .into_iter()
+        .chain(unproven)
+        .chain(running)
+        .chain(trees)
+        .chain(files)
+        .chain(stashed)
+        .chain(lost)
+        .collect();
     if things.is_empty() { "nothing".to_owned() } else { things.join(", ") }
 }
 

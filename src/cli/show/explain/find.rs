@@ -37,6 +37,7 @@ pub(crate) fn describe(report: &Report, subject: Subject<'_>) -> String {
         }
         Subject::LeftOver(one) => format!("left-over {}", left_over::what(one)),
         Subject::LeftTree(one) => format!("left-over {}", left_over::tree(one)),
+        Subject::LeftStash(one) => format!("left-over {}", left_over::stash(one)),
         Subject::Broken(_) => "a file or source that could not be read".to_owned(),
     };
     format!("{}  {what}", subject.key())

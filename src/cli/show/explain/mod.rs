@@ -11,7 +11,8 @@ use crate::cli::output::failure::{Exit, Outcome};
 use crate::cli::output::{Shape, lines, print};
 use crate::core::model::text::json;
 use crate::core::model::{
-    ClaimView, Finding, Key, LeftOver, LeftTree, NotAsked, RecordShape, Report, Verdict, WindowView,
+    ClaimView, Finding, Key, LeftOver, LeftStash, LeftTree, NotAsked, RecordShape, Report, Verdict,
+    WindowView,
 };
 use crate::core::plan::find::Subject;
 use crate::observe::ReportSource;
@@ -35,6 +36,8 @@ struct Explanation<'a> {
     left_over: Option<&'a LeftOver>,
     #[serde(skip_serializing_if = "Option::is_none")]
     left_tree: Option<&'a LeftTree>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    left_stash: Option<&'a LeftStash>,
     /// Of the record that a claim is in; a record has its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     verdict: Option<&'a Verdict>,
@@ -104,6 +107,7 @@ fn explanation<'a>(report: &'a Report, subject: Subject<'a>, findings: Vec<&'a F
         claim: None,
         left_over: None,
         left_tree: None,
+        left_stash: None,
         verdict: None,
         findings,
         not_asked: &report.not_asked,
@@ -116,6 +120,7 @@ fn explanation<'a>(report: &'a Report, subject: Subject<'a>, findings: Vec<&'a F
         }
         Subject::LeftOver(one) => Explanation { left_over: Some(one), ..nothing },
         Subject::LeftTree(one) => Explanation { left_tree: Some(one), ..nothing },
+        Subject::LeftStash(one) => Explanation { left_stash: Some(one), ..nothing },
         Subject::Broken(_) => nothing,
     }
 }
@@ -133,6 +138,7 @@ fn findings<'a>(report: &'a Report, subject: Subject<'_>) -> Vec<&'a Finding> {
         | Subject::Record(_)
         | Subject::LeftOver(_)
         | Subject::LeftTree(_)
+        | Subject::LeftStash(_)
         | Subject::Broken(_) => false,
     };
     report.findings().filter(is_about).collect()

@@ -13,7 +13,7 @@ use crate::cli::output::{Shape, print};
 use crate::cli::settings::Settings;
 use crate::cli::show::list;
 use crate::core::model::text::json;
-use crate::core::model::{LeftOver, LeftTree, NotAsked, SourceHealth};
+use crate::core::model::{LeftOver, LeftStash, LeftTree, NotAsked, SourceHealth};
 use crate::observe::ReportSource;
 use crate::source::git::Asker;
 
@@ -24,6 +24,8 @@ struct Output<'a> {
     taken_at: Timestamp,
     left_overs: &'a [LeftOver],
     left_trees: &'a [LeftTree],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    left_stashes: &'a [LeftStash],
     /// The sources that may have more.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     unread_sources: Vec<&'a SourceHealth>,
@@ -79,6 +81,7 @@ pub(crate) fn run(
         taken_at: report.taken_at,
         left_overs: &report.left_overs,
         left_trees: &report.left_trees,
+        left_stashes: &report.left_stashes,
         unread_sources: list::unread(&report, None),
         not_asked: &report.not_asked,
     };

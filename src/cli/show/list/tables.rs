@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::cli::output::columns::{Cell, Columns};
+use crate::core::model::report::left_over::Certainty;
 use crate::core::model::text::shown;
 use crate::core::model::{ClaimView, Finding, LeftOver, Report, WindowView};
 use crate::present::left_over;
@@ -154,6 +155,21 @@ pub(crate) fn left_overs(report: &Report) -> Laid {
             Cell::maybe(left_over::ports(one)),
             Cell::maybe(Some(one.descendants().len()).filter(|below| *below > 0)),
             Cell::maybe(one.refused.as_ref().or(Some(&one.why)).filter(|why| !why.is_empty())),
+        ]);
+    }
+    for one in &report.left_stashes {
+        let (_, tone, word) = left_over::sign(Certainty::Strong);
+        columns.row([
+            Cell::new(&one.key),
+            Cell::new(word).toned(tone),
+            Cell::default(),
+            Cell::new(left_over::stash(one)),
+            Cell::new(&one.window_name),
+            Cell::default(),
+            Cell::default(),
+            Cell::default(),
+            Cell::default(),
+            Cell::new(one.apply()),
         ]);
     }
     let nothing = Nothing {

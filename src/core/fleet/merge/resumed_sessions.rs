@@ -134,5 +134,8 @@ pub(crate) fn has_left_nothing(need: &mut Need, resumed: &HashSet<&Untrusted>) -
         return false;
     }
     left.claims.clear();
-    left.left_overs.is_empty() && left.left_trees.is_empty() && left.uncommitted == 0
+    left.left_overs.is_empty()
+        && left.left_trees.is_empty()
+        && left.left_stashes.is_empty()
+        && left.uncommitted == 0
 }

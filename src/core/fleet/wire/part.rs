@@ -127,9 +127,13 @@ pub(crate) fn keys_of_need(need: &mut Need) -> Vec<&mut Key> {
         | NeedKind::Unfinished { .. }
         | NeedKind::MoreDied { .. } => Vec::new(),
         NeedKind::Collision { subjects, windows, .. } => subjects.iter_mut().chain(windows).collect(),
-        NeedKind::Died(left) => {
-            left.claims.iter_mut().chain(&mut left.left_overs).chain(&mut left.left_trees).collect()
-        }
+        NeedKind::Died(left) => left
+            .claims
+            .iter_mut()
+            .chain(&mut left.left_overs)
+            .chain(&mut left.left_trees)
+            .chain(&mut left.left_stashes)
+            .collect(),
     };
     [key, subject].into_iter().chain(of_kind).collect()
 }

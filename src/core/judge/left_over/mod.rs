@@ -6,6 +6,7 @@
 
 mod case;
 mod doubts;
+pub(crate) mod left_stash;
 pub(crate) mod left_top;
 pub(crate) mod lone_server;
 pub(crate) mod owner;

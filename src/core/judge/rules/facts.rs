@@ -8,8 +8,8 @@ use std::path::Path;
 use crate::core::judge::successors::Successors;
 use crate::core::judge::world::World;
 use crate::core::model::{
-    Binding, ClaimView, Evidence, Format, Generation, JudgedRecord, Key, LeftOver, LeftTree, Location,
-    LostWork, Record, RecordKind, Untrusted, WindowView,
+    Binding, ClaimView, Evidence, Format, Generation, JudgedRecord, Key, LeftOver, LeftStash, LeftTree,
+    Location, LostWork, Record, RecordKind, Untrusted, WindowView,
 };
 
 /// The input of the rules.
@@ -23,6 +23,7 @@ pub(crate) struct Facts<'a> {
     pub(crate) claims: &'a [ClaimView],
     pub(crate) left_overs: &'a [LeftOver],
     pub(crate) left_trees: &'a [LeftTree],
+    pub(crate) left_stashes: &'a [LeftStash],
     /// What the dead have lost.
     pub(crate) lost: &'a [LostWork],
     /// Who may use what the dead have left.

@@ -28,6 +28,8 @@ pub enum KeyKind {
     LeftOver,
     /// A working tree that was left: `t-…`.
     LeftTree,
+    /// A stash entry that was left: `g-…`.
+    LeftStash,
     /// Another machine: `m-…`.
     Machine,
     /// An entry of the journal: `e-…`, with its number in hex digits.
@@ -35,7 +37,7 @@ pub enum KeyKind {
 }
 
 impl KeyKind {
-    const ALL: [Self; 10] = [
+    const ALL: [Self; 11] = [
         Self::Window,
         Self::Record,
         Self::Claim,
@@ -44,6 +46,7 @@ impl KeyKind {
         Self::Need,
         Self::LeftOver,
         Self::LeftTree,
+        Self::LeftStash,
         Self::Machine,
         Self::Entry,
     ];
@@ -58,6 +61,7 @@ impl KeyKind {
             Self::Need => "n-",
             Self::LeftOver => "l-",
             Self::LeftTree => "t-",
+            Self::LeftStash => "g-",
             Self::Machine => "m-",
             Self::Entry => "e-",
         }

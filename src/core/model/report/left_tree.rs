@@ -1,8 +1,9 @@
-//! Working trees that windows leave behind.
+//! Working trees that windows leave behind, and stash entries that have their edits.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::core::model::report::need::quoted;
 use crate::core::model::text::named::named;
 use crate::core::model::{Certainty, Evidence, Key, Untrusted};
 
@@ -95,5 +96,37 @@ impl LeftTree {
         let sort = self.sort.advice().map(str::to_owned);
         // A tree without a commit of its own is at its starting point anyway.
         [sort, gone, no_commit.or(merged), lock].into_iter().flatten().collect()
+    }
+}
+
+/// A stash entry that has edits of a session whose window is dead. All linked working trees of a repository share one
+/// stash (git-stash(1)), so nothing else says whose it is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeftStash {
+    /// Stable for as long as the entry exists.
+    pub key: Key,
+    /// The name of its commit in hexadecimal.
+    pub commit: Untrusted,
+    /// A folder of the working tree in which the files were edited.
+    pub folder: Untrusted,
+    /// The name of the window.
+    pub window_name: Untrusted,
+    /// The window's session.
+    pub session: Untrusted,
+    /// How many of its edited files are in the entry and nowhere else.
+    pub files: usize,
+    /// When it was made, as far as the files show.
+    pub since: Option<Timestamp>,
+}
+
+impl LeftStash {
+    /// Returns the command that puts its files back and keeps the entry.
+    pub fn apply(&self) -> String {
+        format!("git -C {} stash apply {}", quoted(self.folder.raw()), quoted(self.commit.raw()))
+    }
+
+    /// Returns the part of the commit's name that people use.
+    pub(crate) fn short(&self) -> String {
+        self.commit.raw().chars().take(10).collect()
     }
 }

@@ -22,8 +22,8 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::core::model::{
-    ClaimView, FilePath, Finding, Household, Key, LeftOver, LeftTree, MachineView, Need, NotAsked, ProcessId,
-    Reason, RecordShape, RecordView, SourceHealth, Untrusted, WindowView, Work,
+    ClaimView, FilePath, Finding, Household, Key, LeftOver, LeftStash, LeftTree, MachineView, Need, NotAsked,
+    ProcessId, Reason, RecordShape, RecordView, SourceHealth, Untrusted, WindowView, Work,
 };
 
 /// The name of the JSON schema.
@@ -66,6 +66,8 @@ pub struct Report {
     pub left_overs: Vec<LeftOver>,
     /// The working trees that agents have made, or whose folders are gone.
     pub left_trees: Vec<LeftTree>,
+    /// The stash entries that have edits of dead windows.
+    pub left_stashes: Vec<LeftStash>,
     /// The other machines that are watched.
     pub machines: Vec<MachineView>,
     /// The configured sources that a person has excluded.
@@ -124,6 +126,7 @@ impl Report {
             broken: Vec::new(),
             left_overs: Vec::new(),
             left_trees: Vec::new(),
+            left_stashes: Vec::new(),
             machines: Vec::new(),
             not_asked: Vec::new(),
             ended: Vec::new(),
@@ -241,6 +244,7 @@ impl Serialize for Report {
             broken: _,
             left_overs: _,
             left_trees: _,
+            left_stashes: _,
             ended: _,
             lost: _,
             shown_once: _,

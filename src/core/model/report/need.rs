@@ -168,6 +168,9 @@ pub struct Remains {
     /// The working trees that it made and in which no process works.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_trees: Vec<Key>,
+    /// The stash entries that have its edits.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_stashes: Vec<Key>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
@@ -228,6 +231,7 @@ mod tests {
             lost: 0,
             left_overs: Vec::new(),
             left_trees: Vec::new(),
+            left_stashes: Vec::new(),
         };
         assert_eq!(left.resume().as_deref(), expected);
     }
