@@ -422,13 +422,15 @@ fn the_guards_play_is_held_by_real_windows_and_hooks() {
     assert!(is_empty(tmp.path()));
     let flat = said.split_whitespace().collect::<Vec<_>>().join(" ");
     let steps = [
+        "cart calls `git stash`: (the guard says nothing)",
         "cart edits src/pay.rs: (the guard says nothing)",
         "its model reads: claimtop: the window `cart` (claude-code, PID",
         "refused once: claimtop held this up once: `git add -A` would affect",
         "so it is intentional: (the guard says nothing)",
         "with the result its model reads: claimtop: the window `cart`",
-        "cart ↔ checkout: both edit pay.rs, same tree; checkout was warned ",
-        " s ago that cart edits src/pay.rs",
+        "which would take what cart stashed: claimtop held this up once: `git stash pop`",
+        "cart ↔ checkout: both edit pay.rs, same tree; checkout was held up ",
+        " s ago because of the work of cart",
     ];
     let mut rest = flat.as_str();
     for step in steps {

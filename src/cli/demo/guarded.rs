@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use super::cast::Cast;
 use super::hook::Hook;
 use super::stage::{Stage, make, write};
+use crate::source::os::clock;
 
 /// The windows, as the story calls them: who edits first, and who comes into its way.
 const FIRST: (u32, &str, &str) = (4101, "cart", "1d3c0a52-6f0e-4b7e-9a53-0f2d8a6c1101");
@@ -27,12 +28,17 @@ pub(super) fn play(stage: &Stage, cast: &mut Cast) -> anyhow::Result<String> {
     let file = stage.place("/home/dev/shop/src/pay.rs");
     make(file.parent().context("it lies in a folder")?)?;
     let edit = json!({"tool_name": "Edit", "tool_input": {"file_path": file}});
-    let add = |call: &str| json!({"tool_name": "Bash", "tool_input": {"command": "git add -A"}, "tool_use_id": call});
+    let bash = |line: &str, call: &str| json!({"tool_name": "Bash", "tool_input": {"command": line}, "tool_use_id": call});
+    let add = |call: &str| bash("git add -A", call);
     let mut text = String::from("Two windows work in one folder, and both have claimtop's guard.\n");
     let mut tell = |(_, name, _): (u32, &str, &str), did: &str, said: Option<String>| {
         let said = said.map_or_else(|| "  (the guard says nothing)".to_owned(), |said| quoted(&said));
         writeln!(text, "\n{name} {did}\n{said}")
     };
+    let stash = bash("git stash", "toolu_0");
+    let before = windows.ask(FIRST, "PreToolUse", &stash)?;
+    make_stash_entry(stage)?;
+    tell(FIRST, "calls `git stash`:", before.or(windows.ask(FIRST, "PostToolUse", &stash)?))?;
     let before = windows.ask(FIRST, "PreToolUse", &edit)?;
     write(&file, "fn pay() { card() }\n")?;
     tell(FIRST, "edits src/pay.rs:", before.or(windows.ask(FIRST, "PostToolUse", &edit)?))?;
@@ -46,8 +52,20 @@ pub(super) fn play(stage: &Stage, cast: &mut Cast) -> anyhow::Result<String> {
     OpenOptions::new().append(true).open(&file)?.write_all(b"fn refund() {}\n")?;
     let note = windows.ask(SECOND, "PostToolUse", &edit)?;
     tell(SECOND, "edits src/pay.rs anyway; with the result its model reads:", note)?;
+    let popped = windows.ask(SECOND, "PreToolUse", &bash("git stash pop", "toolu_3"))?;
+    tell(SECOND, "calls `git stash pop`, which would take what cart stashed:", popped)?;
     text.push_str("\nWhat the pane shows:\n\n");
     Ok(text)
+}
+
+/// Writes what git does of a new stash entry where the guard looks: the demo needs no git.
+fn make_stash_entry(stage: &Stage) -> anyhow::Result<()> {
+    let (git, commit) = (stage.place("/home/dev/shop/.git"), "5ca1ab1e".repeat(5));
+    let now = clock::now().as_second();
+    let line = format!("{} {commit} dev <dev@x> {now} +0000\tWIP on main: 0123abc cart\n", "0".repeat(40));
+    write(&git.join("refs/stash"), &format!("{commit}\n"))?;
+    write(&git.join("logs/refs/stash"), &line)?;
+    Ok(())
 }
 
 /// Indents a text, broken into lines that fit a small screen.

@@ -122,8 +122,8 @@ fn last_guard_note<'a>(report: &Report, find: Find<'a>, keys: &[Key]) -> Option<
         WarningSort::Briefed | WarningSort::Noted => {
             format!("{name} was warned {ago} ago that {of} edits{path}")
         }
-        WarningSort::HeldUp => format!("{name} was held up {ago} ago because {of} edits{path}"),
-        WarningSort::WentOn => format!("{name} went on {ago} ago though {of} edits{path}"),
+        WarningSort::HeldUp => format!("{name} was held up {ago} ago because of the work of {of}"),
+        WarningSort::WentOn => format!("{name} went on {ago} ago despite the work of {of}"),
     })
 }
 

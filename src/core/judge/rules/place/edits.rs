@@ -107,7 +107,7 @@ pub(crate) fn warning_words(window: &WindowView, of: &WindowView, warning: &Warn
             format!("{window} was warned after its edit that {of} has uncommitted edits to {what}")
         }
         WarningSort::HeldUp => {
-            format!("a call by {window} was held up because {of} has uncommitted edits to {what}")
+            format!("a call by {window} was held up because it would affect the work of {of}")
         }
         WarningSort::WentOn => format!("{window} repeated the call and continued"),
     }
