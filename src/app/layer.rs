@@ -19,6 +19,13 @@ pub(crate) enum Layer {
         /// The first line shown.
         scroll: usize,
     },
+    /// A look into a window.
+    Peek {
+        /// The window.
+        key: Key,
+        /// The first line shown.
+        scroll: usize,
+    },
     /// The plans of an action.
     Sheet(Box<Sheet>),
     /// The map of who holds what.
@@ -83,6 +90,7 @@ impl Layer {
         match self {
             Self::Evidence { scroll, .. }
             | Self::Versions { scroll, .. }
+            | Self::Peek { scroll, .. }
             | Self::Map { scroll, .. }
             | Self::Recent { scroll }
             | Self::Diagnosis { scroll }
@@ -98,6 +106,7 @@ impl Layer {
         match self {
             Self::Evidence { scroll, .. }
             | Self::Versions { scroll, .. }
+            | Self::Peek { scroll, .. }
             | Self::Map { scroll, .. }
             | Self::Recent { scroll }
             | Self::Diagnosis { scroll }
@@ -115,6 +124,7 @@ impl Layer {
             Self::Columns { at, .. } | Self::Map { at, .. } => *at,
             Self::Evidence { .. }
             | Self::Versions { .. }
+            | Self::Peek { .. }
             | Self::Sheet(_)
             | Self::Recent { .. }
             | Self::Diagnosis { .. }
@@ -129,6 +139,7 @@ impl Layer {
             Self::Columns { at, .. } | Self::Map { at, .. } => Some(at),
             Self::Evidence { .. }
             | Self::Versions { .. }
+            | Self::Peek { .. }
             | Self::Sheet(_)
             | Self::Recent { .. }
             | Self::Diagnosis { .. }

@@ -6,11 +6,12 @@ use jiff::Timestamp;
 
 use crate::app::keys::command::Command;
 pub(crate) use crate::app::keys::command::Step;
+use crate::app::page::peek::PeekQuestion;
 use crate::app::table::geometry::Size;
 use crate::core::history::journal::History;
 use crate::core::history::timeline::Past;
 use crate::core::model::{
-    ActionResult, Cost, Household, Key, ListedVersion, LookStats, Member, Offer, PlaceView, ProcessId,
+    ActionResult, Cost, Household, Key, ListedVersion, LookStats, Member, Offer, Peek, PlaceView, ProcessId,
     Report, Request,
 };
 
@@ -57,6 +58,8 @@ pub enum Msg {
     Jumped(String),
     /// The versions of what this window wrote were read.
     Versions(Key, Arc<Vec<ListedVersion>>),
+    /// This was seen in this window.
+    Peeked(Key, Arc<Peek>),
     /// The journal was read.
     History(Arc<History>),
     /// A recording was begun or has ended.
@@ -247,6 +250,8 @@ pub enum Effect {
     Measure(Household),
     /// Read the versions of what this window wrote.
     ReadVersions(Key),
+    /// Look into this window.
+    Peek(Box<PeekQuestion>),
     /// Read the journal.
     ReadHistory,
     /// Keep what was observed beyond the end.

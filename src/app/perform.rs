@@ -55,6 +55,7 @@ pub(crate) fn perform(state: &mut State, command: Command) -> Vec<Effect> {
             state.layers.push(Layer::Versions { key: key.clone(), scroll: 0 });
             return vec![Effect::ReadVersions(key), Effect::Redraw];
         }
+        Command::Peek => peek(state),
         Command::Recent => {
             state.layers.push(Layer::Recent { scroll: 0 });
             return vec![Effect::ReadHistory, Effect::Redraw];
@@ -70,6 +71,17 @@ pub(crate) fn perform(state: &mut State, command: Command) -> Vec<Effect> {
         Command::Leave | Command::Quit => return vec![Effect::Quit],
     }
     vec![Effect::Redraw]
+}
+
+/// Looks into a window beside the table, or over it where there is no room; the same key ends that.
+fn peek(state: &mut State) {
+    if matches!(state.layers.last(), Some(Layer::Peek { .. })) {
+        state.layers.pop();
+    } else if state.layers.is_empty() && state.size.shows_peek(state.table.rows.len()) {
+        state.peek.is_beside = !state.peek.is_beside;
+    } else if let Some(key) = state.peekable() {
+        state.layers.push(Layer::Peek { key, scroll: 0 });
+    }
 }
 
 /// Closes all that lies over the table, so that a key of the table can go on from there.

@@ -23,7 +23,8 @@ use crate::present::text::safe;
 
 /// Changes the state by one message. Asks for a drawing only if something visible changed.
 pub fn update(state: &mut State, msg: Msg) -> Vec<Effect> {
-    let effects = taken(state, msg);
+    let mut effects = taken(state, msg);
+    effects.extend(state.due_peek().map(|question| Effect::Peek(Box::new(question))));
     if effects.contains(&Effect::Redraw) {
         pages::renew(state);
     }
@@ -74,6 +75,13 @@ fn taken(state: &mut State, msg: Msg) -> Vec<Effect> {
         Msg::Finished => in_sheet(state, None, Sheet::finished),
         Msg::FinishedOn(number) => in_sheet(state, Some(number), Sheet::finished),
         Msg::Versions(key, versions) => read(state, key, versions),
+        Msg::Peeked(key, peek) => {
+            if state.take_peek(key, peek) {
+                vec![Effect::Redraw]
+            } else {
+                Vec::new()
+            }
+        }
         Msg::History(history) => changed(state, |state| {
             state.history = history;
             state.refresh();

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::core::model::Untrusted;
 use crate::format::reading::place::Base;
+use crate::format::work::talk::ReadTalk;
 use crate::format::work::{Adapter, SubAgentNote};
 
 /// The transcripts of an agent's sessions: files of lines.
@@ -11,6 +12,8 @@ use crate::format::work::{Adapter, SubAgentNote};
 pub(crate) struct Transcripts {
     /// How a transcript is read.
     pub(crate) adapter: Adapter,
+    /// How what was said is read, line by line.
+    pub(crate) talk: ReadTalk,
     /// The folder that `folder` starts from.
     pub(crate) base: Base,
     /// The folder below `base` that has all of them.
@@ -56,7 +59,12 @@ pub(crate) struct NameFile {
 
 impl Transcripts {
     /// States transcripts without files of sub-agents and of names.
-    pub(crate) const fn new(adapter: Adapter, base: Base, folder: &'static str, layout: Layout) -> Self {
-        Self { adapter, base, folder, layout, sub_agents: None, name_file: None }
+    pub(crate) const fn new(
+        (adapter, talk): (Adapter, ReadTalk),
+        base: Base,
+        folder: &'static str,
+        layout: Layout,
+    ) -> Self {
+        Self { adapter, talk, base, folder, layout, sub_agents: None, name_file: None }
     }
 }

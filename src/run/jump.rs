@@ -4,10 +4,7 @@
 //! `leftovers --trees` asks. The server's own program is
 //! asked for, because another version may wait for its answer for ever.
 
-use std::io::Read;
-use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::Arc;
-use std::time::Duration;
 
 use tokio::sync::mpsc::Sender;
 
@@ -16,27 +13,16 @@ use crate::core::fleet::transport::Machine;
 use crate::core::fleet::transport::attach;
 use crate::core::model::text::shown;
 use crate::core::model::{Keeper, PlaceView, Untrusted};
+use crate::run::program::{ProgramError, output, run};
 use crate::run::threads::event::Event;
-use crate::source::os::clock;
-
-/// How long a program may take for its answer.
-const DEADLINE: Duration = Duration::from_secs(1);
-/// How often it is asked whether it has ended.
-const STEP: Duration = Duration::from_millis(5);
-/// The most bytes of an error that are read.
-const WORDS: u64 = 512;
 
 /// Why a jump did not succeed.
 #[derive(Debug, thiserror::Error)]
 enum Trouble {
     #[error("its pane is not known exactly")]
     Nowhere,
-    #[error("failed to start {0}: {1}")]
-    NotStarted(String, std::io::Error),
-    #[error("{0} did not answer within 1 s and was ended")]
-    Silent(String),
-    #[error("{0} refused: {1}")]
-    Refused(String, String),
+    #[error(transparent)]
+    Program(#[from] ProgramError),
 }
 
 /// How panes of other machines are reached.
@@ -98,19 +84,34 @@ fn elsewhere((name, machine): (&str, &str), place: &PlaceView, ways: &Ways) -> S
     }
 }
 
-/// Selects the pane in its session and shows that session to the clients of the server.
-fn tmux(place: &PlaceView) -> Result<String, Trouble> {
+/// Returns the lines that a pane shows; `None` if it is in no multiplexer that can be asked for one pane.
+pub(crate) fn lines_of(place: &PlaceView) -> Option<Result<Vec<Untrusted>, String>> {
+    let (Some(Keeper::Tmux), Ok((at, to))) = (place.keeper, tmux_pane(place)) else { return None };
+    let shown = output(program(place, "tmux"), &["-S", at, "capture-pane", "-p", "-t", to]);
+    Some(match shown {
+        Ok(text) => Ok(String::from_utf8_lossy(&text).trim_end().lines().map(Untrusted::from).collect()),
+        Err(error) => Err(error.to_string()),
+    })
+}
+
+/// Returns the socket of a tmux server and a pane of it.
+fn tmux_pane(place: &PlaceView) -> Result<(&str, &str), Trouble> {
     let pane = place.pane.as_ref().filter(|pane| is_number(pane.raw(), "%")).ok_or(Trouble::Nowhere)?;
     let socket = place.socket.as_ref().filter(|at| at.raw().starts_with('/')).ok_or(Trouble::Nowhere)?;
-    let (at, to) = (socket.raw(), pane.raw());
+    Ok((socket.raw(), pane.raw()))
+}
+
+/// Selects the pane in its session and shows that session to the clients of the server.
+fn tmux(place: &PlaceView) -> Result<String, Trouble> {
+    let (at, to) = tmux_pane(place)?;
     let select = ["-S", at, "select-window", "-t", to, ";", "select-pane", "-t", to];
     run(program(place, "tmux"), &select)?;
     match run(program(place, "tmux"), &["-S", at, "switch-client", "-t", to]) {
-        Ok(()) => Ok(format!("tmux shows its pane {pane}")),
-        Err(Trouble::Refused(..)) => {
-            Ok(format!("its pane {pane} is selected; nobody is attached: tmux -S {socket} attach"))
+        Ok(()) => Ok(format!("tmux shows its pane {to}")),
+        Err(ProgramError::Refused(..)) => {
+            Ok(format!("its pane {to} is selected; nobody is attached: tmux -S {at} attach"))
         }
-        Err(trouble) => Err(trouble),
+        Err(error) => Err(error.into()),
     }
 }
 
@@ -132,47 +133,6 @@ fn is_number(text: &str, prefix: &str) -> bool {
 
 fn program<'a>(place: &'a PlaceView, usual: &'a str) -> &'a str {
     place.program.as_ref().map_or(usual, Untrusted::raw)
-}
-
-/// Runs a program to its end, or to its deadline; then it is killed.
-fn run(program: &str, arguments: &[&str]) -> Result<(), Trouble> {
-    let name = || program.rsplit('/').next().unwrap_or(program).to_owned();
-    #[expect(clippy::disallowed_methods, reason = "a person asked to be shown a pane")]
-    let mut command = Command::new(program);
-    command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
-    let mut child = command.spawn().map_err(|error| Trouble::NotStarted(name(), error))?;
-    match ended(&mut child) {
-        Some(status) if status.success() => Ok(()),
-        Some(_) => Err(Trouble::Refused(name(), words(&mut child))),
-        None => {
-            // It may have ended at this very moment.
-            let _ = child.kill();
-            let _ = child.wait();
-            Err(Trouble::Silent(name()))
-        }
-    }
-}
-
-fn ended(child: &mut Child) -> Option<ExitStatus> {
-    let began_at = clock::steady();
-    while began_at.elapsed() < DEADLINE {
-        if let Ok(Some(status)) = child.try_wait() {
-            return Some(status);
-        }
-        std::thread::sleep(STEP);
-    }
-    None
-}
-
-/// Returns the first line of what a program that has ended said of its failure. A grandchild may
-/// still have the pipe, so no more is read than is there.
-fn words(child: &mut Child) -> String {
-    let mut text = Vec::new();
-    if let Some(errors) = child.stderr.take() {
-        let _ = rustix::fs::fcntl_setfl(&errors, rustix::fs::OFlags::NONBLOCK);
-        let _ = errors.take(WORDS).read_to_end(&mut text);
-    }
-    String::from_utf8_lossy(&text).lines().next().unwrap_or_default().to_owned()
 }
 
 #[cfg(test)]

@@ -9,6 +9,8 @@ mod jump;
 pub(crate) mod log;
 mod options;
 mod pace;
+mod peek;
+mod program;
 mod scheduler;
 mod screen;
 pub(crate) mod tape;
@@ -29,6 +31,7 @@ pub(crate) use self::bounds::bounds;
 use self::jump::Ways;
 pub use self::options::Options;
 pub(crate) use self::options::{Orders, Replay};
+pub(crate) use self::peek::ReadTalk;
 use self::threads::acting::Storage;
 pub(crate) use self::threads::event::AtEnd;
 use self::threads::event::Event;
@@ -107,7 +110,8 @@ pub fn run(
         .orders
         .zip(dispatcher.clone())
         .map(|(orders, dispatcher)| Ordering::new(orders, dispatcher, sender.clone(), tickets));
-    let acting = acting.with_machines(far, dispatcher).with_versions(options.versions);
+    let acting =
+        acting.with_machines(far, dispatcher).with_versions(options.versions).with_talk(options.talk);
     let send = move |event| match sender.blocking_send(event) {
         Ok(()) => ControlFlow::Continue(()),
         Err(_) => ControlFlow::Break(()),

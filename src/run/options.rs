@@ -11,6 +11,7 @@ use crate::app::msg::{Position, Step};
 use crate::core::fleet::order::Asker;
 use crate::observe::fleet::Fleet;
 use crate::observe::watch::notice::Hint;
+use crate::run::peek::ReadTalk;
 use crate::run::threads::event::AtEnd;
 use crate::run::versions::ReadVersions;
 
@@ -62,6 +63,8 @@ pub struct Options {
     pub(crate) replay: Option<Replay>,
     /// Reads the versions of what a window wrote, where that is possible.
     pub(crate) versions: Option<ReadVersions>,
+    /// Reads what was said in a session, where that is possible.
+    pub(crate) talk: Option<ReadTalk>,
     /// Where what is observed is kept, if it is.
     pub history: Option<PathBuf>,
     /// What the screen starts with.

@@ -226,6 +226,7 @@ impl Screen {
                         self.acting.read_versions(question);
                     }
                 }
+                Effect::Peek(question) => self.acting.peek(*question),
                 Effect::ReadHistory => self.acting.ask(Work::ReadHistory),
                 Effect::Record => self.acting.ask(Work::Record),
                 Effect::Step(step) => self.step(step)?,

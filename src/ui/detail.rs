@@ -12,7 +12,8 @@ use crate::present::text::tone::{Line, Span, Tone};
 pub(super) fn draw(painter: &mut Painter<'_>, body: Rect, state: &State) -> Rect {
     let (table, Some(inner)) = split(body, state) else { return body };
     let Some(page) = &state.detail else { return body };
-    edge(painter, body, table, state.pane);
+    let title = if state.peeked().is_some() { "Peek" } else { "Evidence" };
+    edge(painter, body, table, (state.pane, title));
     let lines = usize::from(inner.height);
     let is_whole = page.lines.len() <= lines && page.folded() == 0;
     let scroll = state.pane.scroll();
@@ -64,11 +65,11 @@ fn below(body: Rect, height: u16) -> (Rect, Option<Rect>) {
 }
 
 /// Draws what stands between the two; it shows whether the keys that move are for the pane.
-fn edge(painter: &mut Painter<'_>, body: Rect, table: Rect, pane: Pane) {
+fn edge(painter: &mut Painter<'_>, body: Rect, table: Rect, (pane, title): (Pane, &str)) {
     let has_keys = pane != Pane::Table;
     if table.width == body.width {
-        let title = if has_keys { "Evidence · j k scroll, h back" } else { "Evidence" };
-        painter.rule(Rect { y: table.bottom(), height: 1, ..body }, title);
+        let title = if has_keys { format!("{title} · j k scroll, h back") } else { title.to_owned() };
+        painter.rule(Rect { y: table.bottom(), height: 1, ..body }, &title);
         if has_keys {
             painter.span(body.x, table.bottom(), 1, &Span::new("▌", Tone::Accent));
         }

@@ -54,6 +54,8 @@ pub enum Command {
     CopyKey,
     /// Show the versions of what a window wrote.
     Versions,
+    /// Look into the window.
+    Peek,
     /// Show what has changed lately.
     Recent,
     /// Show the map of who holds what.
@@ -106,6 +108,7 @@ impl Command {
             Self::Copy => "copy",
             Self::CopyKey => "copy its key",
             Self::Versions => "versions of its files",
+            Self::Peek => "peek: what it said and what its pane shows",
             Self::Recent => "recent changes",
             Self::Map => "map",
             Self::Diagnosis => "diagnosis",

@@ -84,6 +84,14 @@ pub(crate) const BINDINGS: &[Binding] = &[
         "Versions of what the window wrote, and how they differ from the files now",
         0,
     ),
+    bind(
+        &[P::Char('p')],
+        C::Peek,
+        "p",
+        "peek",
+        "Look into the window: what it asks, what it said last, what its pane shows",
+        4,
+    ),
     bind(&[P::Char('z')], C::Undo, "z", "undo", "Undo the entry, or the newest that can be undone", 0),
     bind(&[P::Char('b')], C::RestoreBeside, "b", "beside", "Restore it beside the file that is there now", 1),
     bind(&[P::Char('m')], C::Merge, "m", "merge", "Merge it with the file that is there now", 1),
@@ -237,6 +245,7 @@ fn says_why(state: &State, command: Command) -> bool {
         | C::Acknowledge
         | C::Jump
         | C::Versions
+        | C::Peek
         | C::Recent
         | C::Map
         | C::Diagnosis

@@ -96,6 +96,8 @@ pub(crate) fn why_not(state: &State, top: Option<&Layer>, command: Command) -> O
         C::Versions => {
             on_thing().or_else(|| or(versions_of(state).is_some(), "no window's edits are known here"))
         }
+        C::Peek if matches!(top, Some(Layer::Peek { .. })) || state.peek.is_beside && top.is_none() => None,
+        C::Peek => on_thing().or_else(|| or(state.peekable().is_some(), "no window belongs to it")),
         C::Copy | C::CopyKey => on_thing(),
     }
 }

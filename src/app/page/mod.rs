@@ -7,5 +7,6 @@ pub(crate) mod map;
 pub(crate) mod pages;
 pub(crate) mod panel;
 pub(crate) mod past;
+pub(crate) mod peek;
 pub(crate) mod summary;
 pub(crate) mod versions;

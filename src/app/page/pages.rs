@@ -4,7 +4,7 @@ use super::panel::Panel;
 use crate::app::keys::{keymap, palette};
 use crate::app::layer::Layer;
 use crate::app::page::entry;
-use crate::app::page::{diagnosis, map, past, versions};
+use crate::app::page::{diagnosis, map, past, peek, versions};
 use crate::app::rows::history;
 use crate::app::sheet;
 use crate::app::state::{Pane, State};
@@ -13,7 +13,7 @@ use crate::app::table::geometry::Detail;
 use crate::core::model::Key;
 use crate::present::ladder;
 use crate::present::text::page::Page;
-use crate::present::text::tone::Tone;
+use crate::present::text::tone::{Line, Tone};
 use crate::present::words;
 
 /// Writes the open panel and the detail pane anew, after the state has changed.
@@ -63,6 +63,7 @@ fn panel(state: &State) -> Option<Panel> {
             "Map: who holds what".to_owned()
         }
         Layer::Versions { key, .. } => versions::write(&mut page, state, key),
+        Layer::Peek { key, .. } => peek::write(&mut page, state, key),
         Layer::Recent { .. } => past::write_recent(&mut page, state),
         Layer::Diagnosis { .. } => diagnosis::write(&mut page, state),
         Layer::Palette(palette) => {
@@ -90,6 +91,12 @@ fn detail(state: &State) -> Option<Page> {
     }
     let key = state.subject()?;
     let page = || Page::new(state.size.detail_width(rows), state.told_at()).in_zone(&state.options.zone);
+    if let Some(window) = state.peeked() {
+        let mut page = page();
+        let title = peek::write(&mut page, state, &window);
+        page.lines.insert(0, Line::new(&title, Tone::Accent));
+        return Some(page);
+    }
     let written = |mut page: Page| {
         write_evidence(&mut page, state, key);
         page

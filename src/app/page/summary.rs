@@ -115,6 +115,7 @@ fn hint(remedy: Remedy, open: Option<&Layer>) -> Line {
                 | Layer::Diagnosis { .. }
                 | Layer::Recent { .. }
                 | Layer::Versions { .. }
+                | Layer::Peek { .. }
                 | Layer::Map { .. },
             ),
             _,

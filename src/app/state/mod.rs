@@ -1,6 +1,7 @@
 //! Everything that the screen knows.
 
 mod look;
+pub(crate) mod peek;
 mod table;
 
 use std::collections::BTreeSet;
@@ -16,6 +17,7 @@ use super::sheet::Sheet;
 use crate::app::attention::deaths::Deaths;
 use crate::app::attention::unseen::UnseenWindows;
 use crate::app::page::panel::Panel;
+use crate::app::state::peek::PeekState;
 use crate::app::table::bands::Bands;
 use crate::app::table::filter::Filter;
 use crate::app::table::geometry::Size;
@@ -128,6 +130,8 @@ pub struct State {
     pub(crate) sheets: u64,
     /// The versions of what this window wrote, as they were read last.
     pub(crate) versions: Option<(Key, Arc<Vec<ListedVersion>>)>,
+    /// Which window a person looks into.
+    pub(crate) peek: PeekState,
     /// The journal as it was read last.
     pub(crate) history: Arc<History>,
     /// What was observed.
@@ -199,6 +203,7 @@ impl State {
             layers: Vec::new(),
             sheets: 0,
             versions: None,
+            peek: PeekState::default(),
             history: Arc::default(),
             timeline: Timeline::default(),
             deaths: Deaths::default(),
@@ -244,7 +249,9 @@ impl State {
     /// another one.
     pub(crate) fn looked_at(&self) -> Option<&str> {
         match self.layers.last() {
-            Some(Layer::Evidence { key, .. } | Layer::Versions { key, .. }) => key.machine(),
+            Some(Layer::Evidence { key, .. } | Layer::Versions { key, .. } | Layer::Peek { key, .. }) => {
+                key.machine()
+            }
             Some(Layer::Sheet(sheet)) => sheet.machine.as_deref(),
             Some(
                 Layer::Map { .. }
@@ -302,6 +309,7 @@ impl State {
                 | Layer::Diagnosis { .. }
                 | Layer::Recent { .. }
                 | Layer::Versions { .. }
+                | Layer::Peek { .. }
                 | Layer::Map { .. },
             ) => None,
         }

@@ -20,6 +20,9 @@ pub(crate) enum Detail {
     Below(u16),
 }
 
+/// The fewest lines below the table in which a look into a window says enough.
+const PEEK: u16 = 12;
+
 /// Lines above the body: header, tabs.
 pub(crate) const TOP: u16 = 2;
 /// Lines below the body: summary, keys.
@@ -52,6 +55,15 @@ impl Size {
             Detail::Below(FEW + 1)
         } else {
             Detail::None
+        }
+    }
+
+    /// Decides whether a look into a window has enough room beside a table of so many rows.
+    pub(crate) fn shows_peek(self, rows: usize) -> bool {
+        match self.detail(rows) {
+            Detail::None => false,
+            Detail::Right(_) => true,
+            Detail::Below(lines) => lines >= PEEK,
         }
     }
 

@@ -5,6 +5,7 @@ pub(crate) mod evidence;
 pub(crate) mod looks;
 pub(crate) mod now;
 pub(crate) mod palette;
+pub(crate) mod peek;
 pub(crate) mod rows;
 pub(crate) mod selection;
 pub(crate) mod sheets;

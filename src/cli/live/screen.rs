@@ -30,6 +30,7 @@ use crate::source::os::open::plain::small;
 use crate::source::places::homes::Homes;
 use crate::source::versions::listed::listed;
 use crate::source::versions::search::Search;
+use crate::source::work::talk::read_talk;
 
 /// How long the screen waits while another claimtop is at work; then the sheet names it.
 const LOCK_PATIENCE: Duration = Duration::from_secs(1);
@@ -111,6 +112,7 @@ pub(crate) fn screen(settings: &Settings, observer: Observer, about: About) -> O
         tape,
         replay: None,
         versions: Some(versions(settings)),
+        talk: Some(talk(settings)),
         history,
         start,
         view,
@@ -128,6 +130,14 @@ fn versions(settings: &Settings) -> run::ReadVersions {
         let (works, now, home) = (question.works.as_slice(), clock::now(), places.home.as_path());
         let search = Search { works, now, home, fence: &fence, copies: &copies };
         listed(&question.work, &search, (&kept, &Homes::of_sessions(&places, works)))
+    })
+}
+
+/// Returns what reads what was said in a session.
+fn talk(settings: &Settings) -> run::ReadTalk {
+    let copies = settings.places.copies.clone();
+    Arc::new(move |one| {
+        read_talk(one.format, (Path::new(one.path.text().raw()), &one.session), &Copies::in_folder(&copies))
     })
 }
 

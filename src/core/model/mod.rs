@@ -4,6 +4,7 @@ pub(crate) mod action;
 pub(crate) mod record;
 pub(crate) mod report;
 pub(crate) mod snapshot;
+pub(crate) mod talk;
 pub(crate) mod text;
 pub(crate) mod versions;
 
@@ -80,6 +81,7 @@ pub use self::snapshot::{
     BrokenFile, Database, DatabaseFile, MadeTree, NamedSession, NamedSessions, Repo, RepoSort, SeenAgent,
     Snapshot, SourceHealth, SourceState, StrayTree, Topic, Users, Worktree,
 };
+pub use self::talk::{Peek, Talk, Utterance, UtteranceKind};
 pub use self::text::Untrusted;
 pub use self::text::fixed::NamedTexts;
 pub(crate) use self::text::fixed::Word;

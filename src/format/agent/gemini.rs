@@ -9,6 +9,7 @@
 
 use jiff::Timestamp;
 
+use crate::core::model::Talk;
 use crate::core::model::snapshot::work::TurnState;
 use crate::format::reading::json;
 use crate::format::reading::json::{Object, Value};
@@ -16,11 +17,12 @@ use crate::format::reading::place::Base;
 use crate::format::reading::time;
 use crate::format::spec::Spec;
 use crate::format::transcripts::{Layout, Transcripts};
-use crate::format::work::{Adapter, Draft};
+use crate::format::work::talk::call;
+use crate::format::work::{Adapter, Draft, target};
 
 /// How claimtop reads it.
 pub(crate) const SPEC: Spec = Spec::of_files(&[]).with_transcripts(Transcripts::new(
-    ADAPTER,
+    (ADAPTER, read_talk),
     Base::Home,
     ".gemini/tmp",
     Layout::Projects { inner: "chats" },
@@ -46,6 +48,31 @@ fn line(draft: &mut Draft, line: &Object<'_>) {
     match line.object("$set") {
         Some(set) => rewritten(draft, set),
         None => message(draft, line),
+    }
+}
+
+/// Takes over what one line says.
+fn read_talk(talk: &mut Talk, line: &Object<'_>) {
+    let at = at_of(line);
+    match line.str("type") {
+        Some("user") => {
+            if let Some(text) = typed(line).filter(|_| !parts(line).any(|part| part.has("functionResponse")))
+            {
+                talk.prompts(text, at);
+            }
+        }
+        Some("gemini") => {
+            talk.answers(line.str("content").unwrap_or_default(), at);
+            for tool in tools(line) {
+                let name = |name| tool.str(name).unwrap_or_default();
+                let input = tool.object("args");
+                let about = input.and_then(|input| target(input, None));
+                call(talk, (name("id"), name("name")), (input, about), at);
+                // It is written once its tools have ended.
+                talk.returns(name("id"));
+            }
+        }
+        Some(_) | None => {}
     }
 }
 
@@ -207,6 +234,13 @@ mod tests {
     const CONTEXT: &str = r#"{"$set":{"messages":[{"timestamp":"2026-11-22T11:00:00Z","type":"user","content":[{"text":"<session_context>\nx"}]}]}}"#;
     const PROMPT: &str = r#"{"timestamp":"2026-11-22T11:00:01Z","type":"user","content":[{"text":"Fix it"},{"text":"<hook_context>x"}],"displayContent":[{"text":"Fix it\nplease"}]}"#;
     const ANSWER: &str = r#"{"id":"a","timestamp":"2026-11-22T11:00:02Z","type":"gemini","content":"I will.","tokens":{"input":2100},"model":"m"}"#;
+    #[test]
+    fn what_was_said_is_read_once_though_it_is_written_twice() {
+        let told =
+            crate::format::work::talk::testing::told(read_talk, &[CONTEXT, PROMPT, ANSWER, SET, TOOLS]);
+        assert_eq!(told, ["", "I will.", "read_file; write_file; replace", "Fix it\nplease"]);
+    }
+
     const SET: &str = r#"{"$set":{"lastUpdated":"2026-11-22T11:00:02Z"}}"#;
     const TOOLS: &str = r#"{"id":"a","timestamp":"2026-11-22T11:00:02Z","type":"gemini","content":"I will.","tokens":{"input":2100},"model":"m","toolCalls":[{"name":"replace","status":"success","timestamp":"2026-11-22T11:00:03Z","resultDisplay":{"filePath":"/src/a.rs"}},{"name":"write_file","status":"error","resultDisplay":"x"},{"name":"write_file","status":"cancelled","resultDisplay":{"filePath":"/src/no.rs"}},{"name":"read_file","status":"success","resultDisplay":{"filePath":"/src/no.rs"}}]}"#;
     const RESULT: &str =

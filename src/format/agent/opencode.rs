@@ -5,6 +5,7 @@
 
 use jiff::Timestamp;
 
+use crate::core::model::Talk;
 use crate::core::model::snapshot::work::{Doing, TurnState};
 use crate::core::model::text::Untrusted;
 use crate::format::reading::cells::Cells;
@@ -12,6 +13,7 @@ use crate::format::reading::json;
 use crate::format::reading::json::{Object, Value};
 use crate::format::reading::time;
 use crate::format::spec::Spec;
+use crate::format::work::talk::call as talk_call;
 use crate::format::work::{Draft, first_line, target};
 
 /// How claimtop reads it.
@@ -57,6 +59,28 @@ pub fn doing(rows: Rows<'_>) -> (Doing, u64) {
     }
     draft.doing.todo = todo(rows.todos);
     (draft.doing(), draft.skipped)
+}
+
+/// Takes over what a row of `part` says: `data`, `at`, and `role` of its message.
+pub(crate) fn said(talk: &mut Talk, row: &Cells) {
+    let Some(data) = row.text("data").and_then(|data| json::parse(data.as_bytes()).ok()) else { return };
+    let at = row.number("at").and_then(time::epoch_ms);
+    let text = data.str("text").unwrap_or_default();
+    match (data.str("type"), row.text("role")) {
+        (Some("text"), Some("user")) if !data.is_true("synthetic") => talk.prompts(text, at),
+        (Some("text"), Some("assistant")) => talk.answers(text, at),
+        (Some("tool"), _) => {
+            let state = data.object("state");
+            let input = state.and_then(|state| state.object("input"));
+            let about = input.and_then(|input| target(input, None));
+            let name = |name| data.str(name).unwrap_or_default();
+            talk_call(talk, (name("callID"), name("tool")), (input, about), at);
+            if state.is_none_or(|state| state.str("status") != Some("running")) {
+                talk.returns(name("callID"));
+            }
+        }
+        (_, _) => {}
+    }
 }
 
 /// A row with its document.

@@ -11,18 +11,20 @@ use serde::Deserialize;
 
 use crate::core::model::report::context::is_valid_id;
 use crate::core::model::snapshot::work::TurnState;
-use crate::core::model::{Host, ProcessId, Untrusted};
+use crate::core::model::{Host, ProcessId, Talk, Untrusted};
 use crate::format::reading::json;
 use crate::format::reading::json::{Object, Value};
 use crate::format::reading::place::Base;
+use crate::format::reading::time;
 use crate::format::spec::Spec;
 use crate::format::transcripts::{Layout, SubAgents, Transcripts};
+use crate::format::work::talk::call;
 use crate::format::work::{Adapter, Draft, SubAgentNote, first_line, target};
 
 /// How claimtop reads it.
 pub(crate) const SPEC: Spec = Spec::of_files(&[]).with_transcripts(Transcripts {
     sub_agents: Some(SubAgents { folder: sub_agents_of, note: sub_agent }),
-    ..Transcripts::new(ADAPTER, Base::Home, ".qwen/projects", Layout::Folders { inner: "chats" })
+    ..Transcripts::new((ADAPTER, read_talk), Base::Home, ".qwen/projects", Layout::Folders { inner: "chats" })
 });
 
 /// Returns the folder of a session's sub-agents, `subagents/<session>` beside the folder of its transcript.
@@ -102,6 +104,37 @@ fn line(draft: &mut Draft, line: &Object<'_>) {
         Some("assistant") => answer(draft, line, at),
         Some("tool_result") => result(draft, line, at),
         Some("system") => system(draft, line, at),
+        Some(_) | None => {}
+    }
+}
+
+/// Takes over what one line says.
+fn read_talk(talk: &mut Talk, line: &Object<'_>) {
+    let at = line.str("timestamp").and_then(time::rfc3339);
+    let is_thought = |part: &&Object<'_>| part.is_true("thought");
+    match line.str("type") {
+        Some("user") if line.str("provenance").is_none_or(|from| from == "real_user") => {
+            let text = parts(line).find_map(|part| part.str("text"));
+            if let Some(text) = text.filter(|text| !text.starts_with("<task-notification>")) {
+                talk.prompts(text, at);
+            }
+        }
+        Some("assistant") if !line.has("agentId") => {
+            for part in parts(line).filter(|part| !is_thought(part)) {
+                if let Some(function) = part.object("functionCall") {
+                    let name = |name| function.str(name).unwrap_or_default();
+                    let input = function.object("args");
+                    let about = input.and_then(|input| target(input, None));
+                    call(talk, (name("id"), name("name")), (input, about), at);
+                } else {
+                    talk.answers(part.str("text").unwrap_or_default(), at);
+                }
+            }
+        }
+        Some("tool_result") => {
+            let result = line.object("toolCallResult").and_then(|result| result.str("callId"));
+            talk.returns(result.unwrap_or_default());
+        }
         Some(_) | None => {}
     }
 }
@@ -197,6 +230,14 @@ mod tests {
     const EDITED: &str = r#"{"timestamp":"2026-11-22T11:00:03Z","type":"system","cwd":"/src","version":"0.15.10","subtype":"ui_telemetry","systemPayload":{"uiEvent":{"event.name":"qwen-code.tool_call","function_name":"edit","function_args":{"file_path":"b.rs"},"status":"success"}}}"#;
     const DONE: &str = r#"{"timestamp":"2026-11-22T11:00:04Z","type":"tool_result","cwd":"/src","version":"0.15.10","toolCallResult":{"callId":"c1","status":"success"}}"#;
     const CANCEL: &str = r#"{"timestamp":"2026-11-22T11:00:05Z","type":"tool_result","cwd":"/src","version":"0.15.10","toolCallResult":{"callId":"c2","status":"cancelled"}}"#;
+    #[test]
+    fn what_was_said_is_read_without_thoughts() {
+        let thought =
+            r#"{"type":"assistant","message":{"parts":[{"text":"Hm","thought":true},{"text":"Done."}]}}"#;
+        let told = crate::format::work::talk::testing::told(read_talk, &[PROMPT, EDIT, DONE, thought]);
+        assert_eq!(told, ["", "Done.", "run_shell_command cargo test; edit b.rs", "Fix it\nplease"]);
+    }
+
     const ALL: [&str; 6] = [PROMPT, FILES, EDIT, EDITED, DONE, CANCEL];
 
     fn doing(lines: &[&str]) -> Doing {

@@ -6,6 +6,7 @@
 pub(crate) mod helpers;
 mod port;
 mod salvage;
+pub(crate) mod talk;
 #[cfg(test)]
 pub(super) mod testing;
 

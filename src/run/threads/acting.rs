@@ -18,6 +18,7 @@ use crate::act::preflight::preview::Preview;
 use crate::act::rules::Answer;
 use crate::act::state::history_ring::HistoryRing;
 use crate::app::msg::{Jump, Msg, RecordingEvent, SheetAnswer};
+use crate::app::page::peek::PeekQuestion;
 use crate::app::page::versions::VersionsQuestion;
 use crate::core::history::timeline::Past;
 use crate::core::model::text::shown;
@@ -27,6 +28,8 @@ use crate::core::model::{
 use crate::observe::fleet::dispatch::Dispatcher;
 use crate::run::jump;
 use crate::run::jump::Ways;
+use crate::run::peek;
+use crate::run::peek::ReadTalk;
 use crate::run::tape;
 use crate::run::tape::{Tape, Wish};
 use crate::run::tickets::{Ticket, Tickets};
@@ -53,12 +56,18 @@ pub(crate) struct Acting {
     far: Option<Ordering>,
     machines: Option<Dispatcher>,
     versions: Option<ReadVersions>,
+    talk: Option<ReadTalk>,
 }
 
 impl Acting {
     /// Lets versions of files be read.
     pub(crate) fn with_versions(self, versions: Option<ReadVersions>) -> Self {
         Self { versions, ..self }
+    }
+
+    /// Lets what was said in sessions be read.
+    pub(crate) fn with_talk(self, talk: Option<ReadTalk>) -> Self {
+        Self { talk, ..self }
     }
 
     /// Reads versions of files, beside whatever else is under way.
@@ -68,6 +77,11 @@ impl Acting {
             // In a recording there are none.
             None => versions::start(question, Arc::new(|_| Vec::new()), self.sender.clone()),
         }
+    }
+
+    /// Looks into a window, beside whatever else is under way.
+    pub(crate) fn peek(&self, question: PeekQuestion) {
+        peek::start(question, self.talk.clone(), self.sender.clone());
     }
 
     /// Lets other machines be asked as well.
@@ -139,7 +153,7 @@ pub(crate) fn start(
     std::thread::Builder::new()
         .name("acting".to_owned())
         .spawn(move || worker.remembering(storage.history).run(&asked))?;
-    Ok(Acting { work, tickets, sender: answers, ways, far: None, machines: None, versions: None })
+    Ok(Acting { work, tickets, sender: answers, ways, far: None, machines: None, versions: None, talk: None })
 }
 
 struct Worker {

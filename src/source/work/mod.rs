@@ -10,6 +10,7 @@ mod named;
 mod opencode;
 mod ports;
 mod tail;
+pub(crate) mod talk;
 mod wanted;
 
 use std::cmp::Reverse;

@@ -7,6 +7,7 @@
 
 mod daemon;
 pub(crate) mod stated;
+mod talk;
 mod task;
 mod team;
 #[cfg(test)]
@@ -64,7 +65,12 @@ pub(crate) const SPEC: Spec = Spec::of_files(&[
         folder: |transcript| Some(transcript.with_extension("").join("subagents")),
         note: work::sub_agent,
     }),
-    ..Transcripts::new(work::ADAPTER, Base::ClaudeConfig, "projects", Layout::Folders { inner: "" })
+    ..Transcripts::new(
+        (work::ADAPTER, talk::read),
+        Base::ClaudeConfig,
+        "projects",
+        Layout::Folders { inner: "" },
+    )
 });
 
 fn in_sessions(name: &str) -> Option<Kind> {

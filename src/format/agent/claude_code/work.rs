@@ -83,13 +83,11 @@ fn user(draft: &mut Draft, line: &Object<'_>, at: Option<Timestamp>) {
         draft.doing.mode = Some(mode);
     }
     if let Some(text) = content.as_str() {
-        let is_ours = line.is_true("isMeta") || line.is_true("isCompactSummary");
-        let is_told = NO_PROMPT.iter().any(|start| text.trim_start().starts_with(start));
         match line.object("origin").and_then(|origin| origin.str("kind")) {
             Some("task-notification") => draft.works(at),
             _ if is_of_peer(text) => draft.works(at),
-            _ if is_ours || is_told => {}
-            _ => draft.asks(text, at),
+            _ if is_typed(line, text) => draft.asks(text, at),
+            _ => {}
         }
         return;
     }
@@ -102,7 +100,14 @@ fn user(draft: &mut Draft, line: &Object<'_>, at: Option<Timestamp>) {
     }
 }
 
-fn is_of_peer(text: &str) -> bool {
+/// Returns whether a text of the user's was typed as a prompt.
+pub(super) fn is_typed(line: &Object<'_>, text: &str) -> bool {
+    let is_ours = line.is_true("isMeta") || line.is_true("isCompactSummary");
+    !is_ours && !NO_PROMPT.iter().any(|start| text.trim_start().starts_with(start))
+}
+
+/// Returns whether a text of the user's is a message of another session.
+pub(super) fn is_of_peer(text: &str) -> bool {
     OF_PEERS.iter().any(|start| text.trim_start().starts_with(start))
 }
 

@@ -3,6 +3,7 @@
 //! It locks the file of a thread in the kernel for as long as it writes the thread; the holder can be its daemon, so
 //! the lock shows that the thread lives, but not in which window.
 
+mod talk;
 mod target;
 mod work;
 
@@ -37,7 +38,12 @@ pub(crate) const SPEC: Spec = Spec::of_files(&[
     place!(Codex, Home, ".codex/thread-writer-locks", in_threads => read),
     place!(Codex, Home, ".codex/app-server-daemon", in_daemon => read),
 ])
-.with_transcripts(Transcripts::new(work::ADAPTER, Base::Home, ".codex/sessions", Layout::Days));
+.with_transcripts(Transcripts::new(
+    (work::ADAPTER, talk::read),
+    Base::Home,
+    ".codex/sessions",
+    Layout::Days,
+));
 
 fn in_threads(name: &str) -> Option<Kind> {
     thread_of(name).map(|_| Kind::Thread)

@@ -119,7 +119,7 @@ fn item(draft: &mut Draft, item: &Object<'_>, at: Option<Timestamp>) {
     match item.str("type") {
         Some("custom_tool_call") => {
             let input = item.str("input").unwrap_or_default();
-            let target = given(draft, tool, input);
+            let target = target_of((tool, input), draft.folder());
             draft.calls(id, tool, target, at);
         }
         Some("function_call") => {
@@ -134,17 +134,17 @@ fn item(draft: &mut Draft, item: &Object<'_>, at: Option<Timestamp>) {
     }
 }
 
-/// Returns the target of a call with a text.
-fn given(draft: &Draft, tool: &str, input: &str) -> Option<Target> {
+/// Returns the target of a call with a text. A file is relative to the folder.
+pub(super) fn target_of((tool, input): (&str, &str), folder: Option<&str>) -> Option<Target> {
     match tool {
-        "apply_patch" => of_patch(input, draft.folder()),
-        "exec" => of_script(input, draft.folder()),
+        "apply_patch" => of_patch(input, folder),
+        "exec" => of_script(input, folder),
         _ => None,
     }
 }
 
 /// Returns the target of a call with arguments.
-fn arguments(arguments: &str) -> Option<Target> {
+pub(super) fn arguments(arguments: &str) -> Option<Target> {
     let arguments = json::parse(arguments.as_bytes()).ok()?;
     match arguments.str("cmd") {
         Some(command) => Some(of_command(command)),

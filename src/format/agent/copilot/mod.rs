@@ -1,6 +1,7 @@
 //! Copilot CLI: the locks of its sessions, and their work. It writes its PID into a file of the session's folder.
 
 pub(crate) mod name;
+mod talk;
 mod work;
 
 use std::path::Path;
@@ -26,7 +27,7 @@ pub(crate) const SPEC: Spec =
         Transcripts {
             name_file: Some(NameFile { file: name::FILE, given: name::given }),
             ..Transcripts::new(
-                work::ADAPTER,
+                (work::ADAPTER, talk::read),
                 Base::Home,
                 ".copilot/session-state",
                 Layout::Sessions { name: "events.jsonl" },

@@ -9,9 +9,9 @@ use rusqlite::ToSql;
 use rustix::fs::{Access, access};
 use rustix::io::Errno;
 
-use crate::core::model::{Doing, Format, SubAgent, TurnState, UnreadWork, Untrusted, WhyUnread, Work};
+use crate::core::model::{Doing, Format, SubAgent, Talk, TurnState, UnreadWork, Untrusted, WhyUnread, Work};
 use crate::format::Base;
-use crate::format::agent::opencode::{Rows, WRITES, doing};
+use crate::format::agent::opencode::{Rows, WRITES, doing, said};
 use crate::format::reading::cells::Cells;
 use crate::format::reading::json;
 use crate::format::reading::time;
@@ -34,6 +34,8 @@ const PARTS: usize = 64;
 const EDITS: usize = 2_048;
 /// The most items of a list of things to do.
 const TODOS: usize = 256;
+/// The newest parts of a session that are read for what was said.
+const SAID: usize = 400;
 /// The most sub-sessions of a session that are read, the newest.
 const AGENTS: usize = 16;
 /// The longest document that is read, in characters, without the parts that are left out.
@@ -193,6 +195,35 @@ fn why_unread(path: &Path, error: &ReadError) -> Option<WhyUnread> {
             _ => Some(WhyUnread::Failed),
         },
     }
+}
+
+/// Reads what was said lately in a session.
+///
+/// # Errors
+/// The database cannot be read; in words.
+pub(crate) fn talk(path: &Path, session: &Untrusted, copies: &Copies) -> Result<Talk, String> {
+    let read = || -> Result<Talk, ReadError> {
+        let database = sqlite::open(path, copies)?;
+        let session = Session { database: &database, id: session };
+        if session.row()?.is_none() {
+            return Ok(Talk::default());
+        }
+        let cells = [
+            ("data", "data"),
+            ("at", "time_created"),
+            ("role", "(SELECT message.data ->> '$.role' FROM message WHERE message.id = message_id)"),
+        ];
+        let is_said = "json_valid(data) AND data ->> '$.type' IN ('text', 'tool') \
+                       AND (SELECT json_valid(message.data) FROM message WHERE message.id = message_id)";
+        let from = format!(
+            "part WHERE id IN (SELECT id FROM part WHERE session_id = ?1 {NEWEST} LIMIT {SAID}) \
+             AND octet_length(data) <= {LONGEST} AND {is_said} {NEWEST}"
+        );
+        let mut talk = Talk::default();
+        session.ask(&cells, &from, SAID)?.iter().rev().for_each(|row| said(&mut talk, row));
+        Ok(talk)
+    };
+    read().map_err(|error| format!("the session's database cannot be read: {error}"))
 }
 
 /// One session of a database that is open.

@@ -268,3 +268,27 @@ fn a_database_that_cannot_be_read_keeps_what_it_said_and_says_why() {
     assert_eq!(opencode.kept.unread, Some((vec![ID.into()], WhyUnread::Damaged)));
     assert!(opencode.kept.work.contains_key(&ID.into()));
 }
+
+#[test]
+fn what_was_said_lately_is_read() {
+    let opencode = Opencode::new();
+    opencode.message("m1", 1_000, &json!({ "role": "user" }));
+    opencode.part("p1", "m1", 1_000, r#"{"type":"text","text":"Fix it"}"#);
+    opencode.part("p2", "m1", 1_001, r#"{"type":"text","text":"a reminder","synthetic":true}"#);
+    opencode.message("m2", 2_000, &json!({ "role": "assistant" }));
+    opencode.part("p3", "m2", 2_000, r#"{"type":"text","text":"I will."}"#);
+    let ran = json!({ "type": "tool", "tool": "bash", "callID": "c1",
+        "state": { "status": "completed", "input": { "command": "cargo test" } } });
+    opencode.part("p4", "m2", 2_100, &ran.to_string());
+    opencode.part("p5", "m2", 2_200, "{");
+    let asked = json!({ "type": "tool", "tool": "question", "callID": "q1", "state": { "status": "running",
+        "input": { "questions": [{ "question": "Which?", "options": [{ "label": "A" }] }] } } });
+    opencode.part("p6", "m2", 2_300, &asked.to_string());
+    let copies = Copies::in_folder(&opencode.folder.path().join("copies"));
+    let talk = talk(&opencode.folder.path().join("opencode.db"), &ID.into(), &copies).unwrap();
+    let text = |one: &crate::core::model::Utterance| one.text.raw().to_owned();
+    assert_eq!(talk.prompt().map(text).as_deref(), Some("Fix it"));
+    assert_eq!(talk.answer().iter().map(text).collect::<Vec<_>>(), ["I will."]);
+    assert_eq!(talk.questions().map(text).collect::<Vec<_>>(), ["Which?"]);
+    assert_eq!(talk.last_calls().count(), 1);
+}
