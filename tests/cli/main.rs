@@ -17,6 +17,7 @@ mod agents;
 #[path = "../common/apart.rs"]
 mod apart;
 mod context;
+mod docs;
 mod ended;
 mod explain;
 mod formats;
