@@ -351,8 +351,10 @@ fn replay(settings: &Settings, asked: &args::ReplayArguments) -> Outcome {
     if !asked.once && live::screen::is_possible(settings) {
         return live::screen::replay(settings, player);
     }
-    let paint = Paint::for_stdout(settings.effective.config.color);
-    show::list::show(&player.report(), None, if asked.json { Shape::Json } else { Shape::Text(paint) })
+    match asked.json {
+        true => show::list::show(&player.report(), None, Shape::Json),
+        false => show::now::show(&player.report(), Paint::for_stdout(settings.effective.config.color)),
+    }
 }
 
 /// Settings and a observer over the places that they name.

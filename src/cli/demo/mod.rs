@@ -177,15 +177,15 @@ fn show(
                 About { badge: Some("demo".to_owned()), tape, at_end: Some(at_end) },
             )
         }
-        Showing::Json | Showing::Text => {
-            let shape = match showing {
-                Showing::Json => Shape::Json,
-                Showing::Screen | Showing::Text => {
-                    Shape::Text(Paint::for_stdout(settings.effective.config.color))
-                }
-            };
+        Showing::Json => {
             let others = fleet::others(settings, None)?;
-            list::run(&mut Everywhere { local: observer, others }, None, shape, Prompts::Hidden)
+            let mut all = Everywhere { local: observer, others };
+            list::run(&mut all, None, Shape::Json, Prompts::Hidden)
+        }
+        Showing::Text => {
+            let others = fleet::others(settings, None)?;
+            let paint = Paint::for_stdout(settings.effective.config.color);
+            now::run(&mut Everywhere { local: observer, others }, Shape::Text(paint))
         }
     }
 }

@@ -13,14 +13,13 @@ use crate::cli::output::failure::{Exit, Failure, Outcome};
 use crate::cli::output::{Paint, Shape};
 use crate::cli::rescue::keep::keep_before_clean_up;
 use crate::cli::settings::Settings;
-use crate::cli::show::list;
+use crate::cli::show::now;
 use crate::cli::{act, fleet, git_events, guard};
 use crate::config::layers::Origin;
 use crate::config::{Access, Alerts, Config, Notify, Switch, Theme};
 use crate::core::model::Untrusted;
 use crate::observe::Observer;
 use crate::observe::fleet::Everywhere;
-use crate::present::need::doing::Prompts;
 use crate::run::tape::Tape;
 use crate::run::{self, AtEnd};
 use crate::source::database::sqlite::copies::Copies;
@@ -51,7 +50,7 @@ pub(crate) fn is_possible(settings: &Settings) -> bool {
     stdout().is_terminal() && !settings.environment.is_dumb
 }
 
-/// Opens the full screen over what `observer` sees; where there can be none, prints what `ls` prints.
+/// Opens the full screen over what `observer` sees; where there can be none, prints what `now` prints.
 ///
 /// # Errors
 /// The terminal or the output cannot be written, or the scanner thread fails.
@@ -60,7 +59,7 @@ pub(crate) fn screen(settings: &Settings, observer: Observer, about: About) -> O
         let paint = Paint::for_stdout(settings.effective.config.color);
         let others = fleet::others(settings, None)?;
         let mut all = Everywhere { local: observer, others };
-        return list::run(&mut all, None, Shape::Text(paint), Prompts::Hidden);
+        return now::run(&mut all, Shape::Text(paint));
     }
     let tape = about.tape.unwrap_or_else(|| Tape::new(observer.policy().signatures.clone()));
     let (stage, descents) = (observer.stage(), observer.descents());

@@ -29,10 +29,19 @@ const SCHEMA: &str = "claimtop.now.v1";
 pub(crate) fn run(reports: &mut dyn ReportSource, shape: Shape) -> Outcome {
     let report = reports.next_report();
     match shape {
-        Shape::Text(paint) => print(&text(&report, paint, terminal_width()))?,
+        Shape::Text(paint) => return show(&report, paint),
         Shape::Json => print(&format!("{}\n", json::to_string_pretty(&Now::of(&report))?))?,
     }
     Ok(look::exit(&report))
+}
+
+/// Prints what needs a person in a report, and what each window is doing.
+///
+/// # Errors
+/// The output cannot be written.
+pub(crate) fn show(report: &Report, paint: Paint) -> Outcome {
+    print(&text(report, paint, terminal_width()))?;
+    Ok(look::exit(report))
 }
 
 /// What is printed as JSON.
