@@ -20,7 +20,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::anyhow;
-use clap::Parser;
 use jiff::Timestamp;
 use signal_hook::consts::SIGXFSZ;
 
@@ -86,7 +85,7 @@ fn run(arguments: &[OsString]) -> Outcome {
     if let Some(asked) = show::context_id::recognise(arguments) {
         return show::context_id::run(asked, &Options::default(), Environment::read());
     }
-    match Arguments::try_parse_from(arguments) {
+    match args::help::parse(arguments) {
         Ok(arguments) => command(arguments),
         Err(answer) if answer.use_stderr() => {
             // It quotes the arguments.
@@ -234,7 +233,14 @@ fn command(arguments: Arguments) -> Outcome {
             let Scene { settings, observer } = scene(options, environment)?;
             show::config::run(&settings, observer.policy().signatures.clone())
         }
-        Command::Completions { shell } => args::generate::completions(shell),
+        Command::Completions { names: Some(command), .. } => {
+            let Scene { settings, mut observer } = scene(options, environment)?;
+            show::names::run(command, &settings, &mut observer)
+        }
+        Command::Completions { shell, names: None } => {
+            shell.map_or(Ok(Exit::Fine), args::generate::completions)
+        }
+        Command::Help { topic } => args::help::run(&topic),
         Command::Man => args::generate::man(),
     }
 }

@@ -3,16 +3,49 @@
 use crate::world::World;
 
 #[test]
-fn help_names_every_command() {
-    let help = World::new().run(&["--help"]);
-    assert_eq!(help.code, 0);
+fn help_is_one_screen_that_names_every_command() {
+    let world = World::new();
+    let help = world.run(&["--help"]);
+    assert_eq!((help.code, help.out.lines().count() < 24), (0, true), "{}", help.out);
     for command in [
         "ls", "leftovers", "doctor", "explain", "context-id", "bind", "guard", "hook", "events", "release",
         "park", "migrate", "clean", "undo", "journal", "demo", "statusline", "config", "completions", "man",
     ] {
-        assert!(help.out.lines().any(|line| line.trim_start().starts_with(command)), "{command}");
+        assert!(help.out.split([' ', ',', '\n']).any(|word| word == command), "{command}");
     }
     assert!(help.out.contains("Exit codes: 0 fine"));
+    for same in [&["-h"][..], &["help"]] {
+        assert_eq!(world.run(same).out, help.out, "{same:?}");
+    }
+}
+
+#[test]
+fn each_command_and_the_shared_options_have_a_page() {
+    let world = World::new();
+    let release = world.run(&["help", "release"]);
+    assert_eq!(release.out, world.run(&["release", "--help"]).out);
+    assert!(release.out.contains("--confirm") && !release.out.contains("--obra-db"), "{}", release.out);
+    let options = world.run(&["help", "options"]);
+    assert!(options.code == 0 && options.out.contains("--obra-db"), "{}", options.out);
+    let commands = world.run(&["help", "commands"]);
+    assert!(commands.out.contains("  witness"), "{}", commands.out);
+    check_usage(&["help", "let-go"], "no command is called let-go");
+}
+
+#[test]
+fn without_a_terminal_the_text_is_that_of_now() {
+    let world = World::new();
+    let text = r#"{"pid":4194304,"sessionId":"95fe798d-3725-4649-974a-0dec79220193","procStart":"77"}"#;
+    world.write("home/.claude/sessions/4194304.json", text);
+    let needs =
+        |answer: &str| answer.lines().take_while(|line| !line.is_empty()).collect::<Vec<_>>().join("\n");
+    let (bare, now) = (world.run(&[]), world.run(&["now"]));
+    assert!(bare.code == 0 && !now.out.is_empty(), "{bare:?}");
+    assert_eq!(needs(&bare.out), needs(&now.out));
+    let file = world.path("recording");
+    assert_eq!(world.run(&["record", "--once", file.to_str().unwrap()]).code, 0);
+    let replayed = world.run(&["replay", file.to_str().unwrap()]);
+    assert_eq!(needs(&replayed.out), needs(&now.out));
 }
 
 #[track_caller]
@@ -107,7 +140,63 @@ fn completions_and_manual_come_from_the_definition() {
         assert!(answer.code == 0 && answer.out.contains("context-id"), "{shell}");
     }
     let manual = world.run(&["man"]);
-    assert!(manual.out.contains(".TH claimtop") && manual.out.contains("context\\-id"), "{}", manual.out);
+    assert!(manual.out.contains(".TH claimtop") && manual.out.contains("context-id"), "{}", manual.out);
+}
+
+#[test]
+fn completions_know_the_names_that_a_command_takes() {
+    let world = World::new();
+    let text = r#"{"pid":4194304,"sessionId":"95fe798d-3725-4649-974a-0dec79220193","procStart":"77"}"#;
+    let entry = world.write("home/.claude/sessions/4194304.json", text);
+    let names = |command: &str| {
+        let answer = world.run(&["completions", "--names", command]);
+        assert_eq!(answer.code, 0, "{}", answer.err);
+        answer.out
+    };
+    let is_of_entry = |line: &&str| line.contains(&*entry.to_string_lossy());
+    let explained = names("explain");
+    let key = explained.lines().find(is_of_entry).and_then(|line| line.split_once('\t')).unwrap().0;
+    assert_eq!(world.run(&["explain", key]).code, 0);
+    assert!(names("release").lines().any(|line| line.starts_with(key)));
+    assert_eq!(names("undo"), "");
+    assert!(!names("migrate").contains(key) && !names("stop").contains(key));
+}
+
+/// Runs bash with the completions of claimtop and a function that prints what is offered after these words.
+#[test]
+fn bash_offers_names_where_a_command_takes_one() {
+    let world = World::new();
+    let text = r#"{"pid":4194304,"sessionId":"95fe798d-3725-4649-974a-0dec79220193","procStart":"77"}"#;
+    world.write("home/.claude/sessions/4194304.json", text);
+    let program = world.path("claimtop");
+    let (home, tmp) = (world.path("home"), world.path("tmp"));
+    let called = format!(
+        "#!/bin/sh\nexec {} --home {} --tmp {} \"$@\"\n",
+        env!("CARGO_BIN_EXE_claimtop"),
+        home.display(),
+        tmp.display()
+    );
+    let script = world.write("claimtop", &called);
+    std::fs::set_permissions(&script, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let offered = |words: &str| {
+        let lines = format!(
+            "PATH={folder}:$PATH\nsource <(claimtop completions bash)\nCOMP_WORDS=({words} '')\nCOMP_LINE='{words} '\n\
+             COMP_POINT=${{#COMP_LINE}}\nCOMP_CWORD=$((${{#COMP_WORDS[@]}}-1))\n\
+             _claimtop_with_names claimtop '' \"${{COMP_WORDS[COMP_CWORD-1]}}\"\nprintf '%s\\n' \"${{COMPREPLY[@]}}\"\n",
+            folder = program.parent().unwrap().display()
+        );
+        let output = std::process::Command::new("bash").args(["-c", &lines]).output().unwrap();
+        assert!(output.stderr.is_empty(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let keys = world.run(&["completions", "--names", "release"]).out;
+    let keys: Vec<&str> = keys.lines().filter_map(|line| line.split('\t').next()).collect();
+    assert!(!keys.is_empty());
+    for words in ["claimtop release", "claimtop --ascii release --dry-run"] {
+        assert_eq!(offered(words).lines().collect::<Vec<_>>(), keys, "{words}");
+    }
+    assert!(!offered("claimtop release --confirm").contains(keys[0]));
+    assert!(offered("claimtop ls").contains("windows"));
 }
 
 #[test]

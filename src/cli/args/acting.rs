@@ -2,15 +2,17 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueHint};
 
 /// What changes something, and shows a plan first.
 #[derive(Clone, Debug, Subcommand)]
 pub(crate) enum ActCommand {
-    /// Let a claim go, or end a dead record; the plan is shown first
+    /// Release a claim, or end a dead record
+    ///
+    /// The plan is shown first.
     Release {
         /// Any name on the screen, KEY@MACHINE on another machine; for an ended window, all that it left
-        #[arg(value_name = "NAME")]
+        #[arg(value_name = "NAME", value_hint = ValueHint::Username)]
         subject: String,
         /// How it is confirmed
         #[command(flatten)]
@@ -20,6 +22,7 @@ pub(crate) enum ActCommand {
     Migrate {
         /// Keys or paths of legacy records
         #[arg(value_name = "KEY", required_unless_present = "all", conflicts_with = "all")]
+        #[arg(value_hint = ValueHint::Username)]
         subjects: Vec<String>,
         /// All that have a window of their own
         #[arg(long)]
@@ -28,7 +31,9 @@ pub(crate) enum ActCommand {
         #[command(flatten)]
         consent: Consent,
     },
-    /// Park every record that is provably dead and past its own system's limit
+    /// Park every record that is provably dead and past its limit
+    ///
+    /// The limit is that of its own system.
     Clean {
         /// Take what is past its own system's limit and has no known holder, as one plan with one code
         #[arg(long)]
@@ -40,25 +45,29 @@ pub(crate) enum ActCommand {
     /// Park a file, even one that its own system cannot read
     Park {
         /// Any name on the screen, or a path; for an ended window, all that it left
-        #[arg(value_name = "NAME")]
+        #[arg(value_name = "NAME", value_hint = ValueHint::Username)]
         subject: String,
         /// How it is confirmed
         #[command(flatten)]
         consent: Consent,
     },
-    /// End a process that a window has left running, or a window, with all that runs below it; it cannot be
-    /// undone, so the code or the full name in the plan is always asked for
+    /// End a left-over process or a window, with all below it
+    ///
+    /// It cannot be undone, so the plan always asks for its code or full name.
     Stop {
         /// A key or PID; for a window, also its name
-        #[arg(value_name = "NAME")]
+        #[arg(value_name = "NAME", value_hint = ValueHint::Username)]
         subject: String,
         /// How it is confirmed
         #[command(flatten)]
         consent: Consent,
     },
-    /// Undo a journal entry; by default the newest that can be undone
+    /// Undo a journal entry; by default the newest
+    ///
+    /// The newest is that of those which can be undone.
     Undo {
         /// Its number, or NUMBER@MACHINE in another machine's journal
+        #[arg(value_hint = ValueHint::Username)]
         entry: Option<String>,
         /// Restore under another name if another file has taken its place
         #[arg(long)]
@@ -90,7 +99,7 @@ pub(crate) struct Consent {
 #[derive(Args, Clone, Debug)]
 pub(crate) struct RescueArguments {
     /// Files, sessions or windows; without them, everything that is gone
-    #[arg(value_name = "WINDOW|SESSION|PATH")]
+    #[arg(value_name = "WINDOW|SESSION|PATH", value_hint = ValueHint::Username)]
     pub(crate) subjects: Vec<String>,
     /// Write the newest version of each file below this folder; nothing is overwritten
     #[arg(long, value_name = "DIR")]

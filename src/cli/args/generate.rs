@@ -1,10 +1,9 @@
 //! What is made from the definition of the arguments: completions and the manual page.
 
-use clap::CommandFactory;
 use clap_complete::Shell;
 use clap_complete_nushell::Nushell;
 
-use crate::cli::args::Arguments;
+use super::{complete, help, manual};
 use crate::cli::output::failure::{Exit, Outcome};
 use crate::cli::output::print;
 use crate::cli::settings::values::CompletionShell;
@@ -14,8 +13,10 @@ use crate::cli::settings::values::CompletionShell;
 /// # Errors
 /// The output cannot be written.
 pub(crate) fn completions(shell: CompletionShell) -> Outcome {
+    let mut command = help::definition().mut_subcommand("help", |help| {
+        help.mut_arg("topic", |topic| topic.value_parser(help::topics().collect::<Vec<_>>()))
+    });
     let mut text = Vec::new();
-    let mut command = Arguments::command();
     let mut generate = |shell: Shell| clap_complete::generate(shell, &mut command, "claimtop", &mut text);
     match shell {
         CompletionShell::Bash => generate(Shell::Bash),
@@ -25,7 +26,7 @@ pub(crate) fn completions(shell: CompletionShell) -> Outcome {
         CompletionShell::Zsh => generate(Shell::Zsh),
         CompletionShell::Nushell => clap_complete::generate(Nushell, &mut command, "claimtop", &mut text),
     }
-    print(&String::from_utf8_lossy(&text))?;
+    print(&complete::with_names(&String::from_utf8_lossy(&text), shell))?;
     Ok(Exit::Fine)
 }
 
@@ -34,8 +35,6 @@ pub(crate) fn completions(shell: CompletionShell) -> Outcome {
 /// # Errors
 /// The output cannot be written.
 pub(crate) fn man() -> Outcome {
-    let mut text = Vec::new();
-    clap_mangen::Man::new(Arguments::command().flatten_help(true)).render(&mut text)?;
-    print(&String::from_utf8_lossy(&text))?;
+    print(&String::from_utf8_lossy(&manual::render()?))?;
     Ok(Exit::Fine)
 }

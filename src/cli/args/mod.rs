@@ -1,15 +1,18 @@
 //! The arguments: one definition for the parser, the help, the manual and the completions.
 
 mod acting;
+mod complete;
 mod far;
 pub(crate) mod generate;
+pub(crate) mod help;
 mod hooks;
+mod manual;
 mod options;
 mod showing;
 
 use std::path::PathBuf;
 
-use clap::{Parser, Subcommand};
+use clap::{Parser, Subcommand, ValueHint};
 
 pub(crate) use self::acting::{ActCommand, Consent, RescueArguments};
 pub(crate) use self::far::{FleetCommand, WitnessCommand};
@@ -18,14 +21,13 @@ pub(crate) use self::options::{LogLevel, Options};
 pub(crate) use self::showing::{
     DemoArguments, FormatsCommand, RecordArguments, ReplayArguments, ReportArguments, View,
 };
-use crate::cli::settings::values::CompletionShell;
+use crate::cli::settings::values::{CompletionShell, NamedCommand};
 
 /// See every coding-agent window, what it claims, and what is dead, stale or in collision - and why.
 ///
-/// With no command, the full screen opens; if the output is not a terminal, `ls` runs.
+/// With no command, the full screen opens; if the output is not a terminal, `now` runs.
 #[derive(Debug, Parser)]
-#[command(name = "claimtop", version, max_term_width = 100)]
-#[command(after_help = EXITS)]
+#[command(name = "claimtop", version, max_term_width = 100, disable_help_subcommand = true)]
 pub(crate) struct Arguments {
     /// What holds for every command.
     #[command(flatten)]
@@ -34,10 +36,6 @@ pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
 }
-
-/// The exit codes, for help and manual.
-const EXITS: &str = "Exit codes: 0 fine, 1 problems found (doctor), 2 usage, 3 refused, \
-                     4 a source or the disk failed, 70 a bug.";
 
 /// What to do.
 #[derive(Clone, Debug, Subcommand)]
@@ -53,13 +51,17 @@ pub(crate) enum Command {
         #[arg(long, requires = "json")]
         with_prompts: bool,
     },
-    /// Print what needs a person, the most harmful first, and what each window is doing
+    /// Print what needs a person, and what each window is doing
+    ///
+    /// The most harmful comes first.
     Now {
         /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// Print what windows have left running, whose it was and how sure that is
+    /// Print what windows have left running, and whose it was
+    ///
+    /// It also prints how sure that is.
     Leftovers {
         /// Ask git about the working trees that agents have made: what a removal would lose
         #[arg(long)]
@@ -71,9 +73,9 @@ pub(crate) enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Show what windows wrote and is gone, and write it out again
+    /// Show what windows wrote and is gone, and bring it back
     Rescue(RescueArguments),
-    /// Print the problems only, worst first, each with its remedy
+    /// Print the problems, worst first, each with its remedy
     Doctor {
         /// Print JSON
         #[arg(long)]
@@ -85,27 +87,33 @@ pub(crate) enum Command {
         #[arg(long, requires = "own")]
         drop_tombstones: bool,
     },
-    /// Print the evidence for one window, record, claim or left-over
+    /// Print the evidence for a window, record, claim or left-over
     Explain {
         /// Any name on the screen: a key or its start, a window's name, a session or context ID, a
         /// work item, a PID, a path
-        #[arg(value_name = "NAME")]
+        #[arg(value_name = "NAME", value_hint = ValueHint::Username)]
         subject: String,
         /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// Print the context ID of the calling process, for hooks and scripts
+    /// Print the context ID of the calling process
     ContextId(ContextArguments),
-    /// Record which process runs a session, for hooks: reads the hook's JSON, never fails
+    /// Record which process runs a session; for hooks
+    ///
+    /// It reads the hook's JSON from standard input and never fails.
     Bind(BindArguments),
-    /// Print or check the hooks for an agent's settings: who runs a session, what waits, the guard
+    /// Print or check the hooks for an agent's settings
+    ///
+    /// They report which process runs a session and what waits, and ask the guard.
     Hook {
         /// What to do
         #[command(subcommand)]
         what: HookCommand,
     },
-    /// Warn an agent of what other windows have not committed, for hooks: reads the hook's JSON, never fails
+    /// Warn an agent of what others have not committed; for hooks
+    ///
+    /// It reads the hook's JSON from standard input and never fails.
     #[command(args_conflicts_with_subcommands = true)]
     Guard {
         /// Whose hook it is
@@ -116,7 +124,9 @@ pub(crate) enum Command {
         #[command(subcommand)]
         what: Option<GuardCommand>,
     },
-    /// Hold files or folders for the window, or the shell, that runs this: guarded windows are kept off them
+    /// Keep guarded windows off files or folders
+    ///
+    /// They are held for the window, or the shell, that runs this.
     Hold {
         /// Files or folders
         #[arg(required = true, value_name = "PATH")]
@@ -125,7 +135,9 @@ pub(crate) enum Command {
         #[arg(long)]
         release: bool,
     },
-    /// Print what has git report its commands, so that whoever undid edits is certain; nothing is changed
+    /// Print what makes git report its commands
+    ///
+    /// Then it is certain which command removed edits. Nothing is changed.
     GitEvents {
         /// Print how it is removed again
         #[arg(long)]
@@ -134,7 +146,7 @@ pub(crate) enum Command {
     /// Print each change as it happens, until interrupted
     Events {
         /// Only events about this: any name on the screen
-        #[arg(value_name = "NAME")]
+        #[arg(value_name = "NAME", value_hint = ValueHint::Username)]
         about: Option<String>,
         /// Print a JSON object per line
         #[arg(long)]
@@ -143,8 +155,9 @@ pub(crate) enum Command {
     /// What changes something.
     #[command(flatten)]
     Act(ActCommand),
-    /// Print what was done, when, why, and whether it can be undone; with --on also ask that machine what has
-    /// become of earlier requests
+    /// Print what was done, and whether it can be undone
+    ///
+    /// With --on it also asks that machine what has become of earlier requests.
     Journal {
         /// Print JSON
         #[arg(long)]
@@ -156,7 +169,9 @@ pub(crate) enum Command {
         #[arg(long, requires = "prune")]
         yes: bool,
     },
-    /// Count how often the dead held claims, for how long, and what was done about it
+    /// Count how often the dead held claims, and for how long
+    ///
+    /// It also counts what was done about it.
     Stats {
         /// How many days back
         #[arg(long, value_name = "N", default_value_t = 30, value_parser = clap::value_parser!(u16).range(1..=3650))]
@@ -165,16 +180,24 @@ pub(crate) enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Show a made-up world with every kind of collision; it is gone on exit
+    /// Show a made-up world with every kind of collision
+    ///
+    /// It is gone on exit.
     Demo(DemoArguments),
-    /// Record what is seen, look by look, until interrupted
+    /// Record what is seen, until interrupted
     Record(RecordArguments),
-    /// Show a recording on the same screens, with the same verdicts; nothing can be done in it
+    /// Show a recording on the same screens
+    ///
+    /// The verdicts are the same; nothing can be done in it.
     Replay(ReplayArguments),
-    /// Print the story of each problem and the timeline, or write them into a page with a map
+    /// Print the story of each problem, or write a page with a map
+    ///
+    /// The timeline of what happened is in both.
     Report(ReportArguments),
-    /// Print one line for a status bar: windows, collisions, dead claims; with Claude Code's JSON on
-    /// standard input, its own window first
+    /// Print one line for a status bar
+    ///
+    /// It counts windows, collisions and dead claims; with Claude Code's JSON on standard input, its own window
+    /// comes first.
     Statusline,
     /// Print the other machines, and whether each is reached
     Machines {
@@ -191,7 +214,9 @@ pub(crate) enum Command {
         #[command(subcommand)]
         what: FleetCommand,
     },
-    /// Publish this machine in the database of --fleet, until interrupted; no prompts, relative paths
+    /// Publish this machine in the database of --fleet
+    ///
+    /// It does so until interrupted, without prompts and with relative paths.
     #[command(args_conflicts_with_subcommands = true)]
     Witness {
         /// Print what would be published instead
@@ -201,7 +226,9 @@ pub(crate) enum Command {
         #[command(subcommand)]
         what: Option<WitnessCommand>,
     },
-    /// Report this machine to another claimtop, line by line, on standard output; it runs this over ssh
+    /// Report this machine to another claimtop
+    ///
+    /// It does so line by line on standard output; the other one runs this over ssh.
     Stream {
         /// Take no orders, which is the default
         #[arg(long, conflicts_with = "operate")]
@@ -210,21 +237,35 @@ pub(crate) enum Command {
         #[arg(long)]
         operate: bool,
     },
-    /// Formats of your own: where records are and how to read them, described in TOML
+    /// Check a format of your own, described in TOML
+    ///
+    /// A description says where records are and how to read them.
     Formats {
         /// What about them
         #[command(subcommand)]
         command: FormatsCommand,
     },
-    /// Print every setting with where it came from, every path in use, and what can be watched
+    /// Print every setting and path in use, and its origin
+    ///
+    /// It also prints what can be watched.
     Config,
     /// Print completions for a shell
     Completions {
         /// The shell
-        shell: CompletionShell,
+        #[arg(required_unless_present = "names")]
+        shell: Option<CompletionShell>,
+        /// Print instead the names that this command takes now, for the completions
+        #[arg(long, value_name = "COMMAND", conflicts_with = "shell")]
+        names: Option<NamedCommand>,
     },
     /// Print the manual page
     Man,
+    /// Print help: of a command, `commands` or `options`
+    Help {
+        /// A command, with its own if it has any; `commands` lists them all, `options` has those of every command
+        #[arg(value_name = "COMMAND")]
+        topic: Vec<String>,
+    },
 }
 
 impl Command {

@@ -17,6 +17,26 @@ pub(crate) enum CompletionShell {
     Zsh,
 }
 
+/// A command that takes names of what is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum NamedCommand {
+    Explain,
+    Release,
+    Stop,
+    Rescue,
+    Events,
+    Migrate,
+    Park,
+    Undo,
+}
+
+impl NamedCommand {
+    /// Returns the name of the command.
+    pub(crate) fn name(self) -> String {
+        self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
+    }
+}
+
 impl ValueEnum for Theme {
     fn value_variants<'a>() -> &'a [Self] {
         &[Self::Dark, Self::Light, Self::ColorBlind, Self::Ansi]

@@ -9,6 +9,7 @@ pub(crate) mod formats;
 pub(crate) mod grants;
 pub(crate) mod left_overs;
 pub(crate) mod list;
+pub(crate) mod names;
 pub(crate) mod now;
 pub(crate) mod report;
 pub(crate) mod stats;
