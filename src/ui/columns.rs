@@ -81,7 +81,12 @@ fn natural(table: &Table, index: usize, column: &Column) -> Option<(u16, u16)> {
     // Room for the arrow of the sorted column.
     let title = width(column.title) + 1;
     let whole = columns(widest.max(title));
-    (widest > 0).then(|| (whole.clamp(column.width.0, column.width.1), whole))
+    let most = match column.align {
+        // A number that is cut is another number.
+        Align::Right => column.width.1.max(columns(widest)),
+        Align::Left => column.width.1,
+    };
+    (widest > 0).then(|| (whole.clamp(column.width.0, most), whole))
 }
 
 #[cfg(test)]
@@ -163,6 +168,20 @@ mod tests {
             fit(&table, &Place::default(), room, 2).iter().find(|slot| slot.index == 1).map(|slot| slot.width)
         };
         assert_eq!((30..42).filter_map(pid).collect::<Vec<_>>(), [7, 7, 7]);
+    }
+
+    #[test]
+    fn an_age_that_is_wider_than_its_column_usually_is_takes_the_room_of_a_sentence() {
+        const RUNS: Column =
+            Column { title: "Runs", width: (14, 60), rank: 1, align: Align::Left, turn: Turn::Last };
+        const ENDED: Column =
+            Column { title: "Ended", width: (6, 8), rank: 5, align: Align::Right, turn: Turn::Own };
+        let table =
+            Table { columns: &[RUNS, ENDED], widths: vec![60, "59 min ago".len()], ..Table::default() };
+        for room in 26..100 {
+            let slots = fit(&table, &Place::default(), room, 2);
+            assert_eq!(slots.last().map(|slot| slot.width), Some(10), "{room}");
+        }
     }
 
     #[test]

@@ -69,11 +69,15 @@ impl Painter<'_> {
         used + self.text(x + used, y, room.saturating_sub(used), span.text(), style)
     }
 
-    /// Writes a line; returns the columns used.
+    /// Writes a line; returns the columns used. Nothing follows a span that was cut, which can end before the room does.
     pub(super) fn line(&mut self, x: u16, y: u16, room: u16, line: &Line) -> u16 {
         let mut used = 0;
         for span in &line.0 {
-            used += self.span(x + used, y, room.saturating_sub(used), span);
+            let left = room.saturating_sub(used);
+            used += self.span(x + used, y, left, span);
+            if columns(span.width()) > left {
+                break;
+            }
         }
         used
     }
@@ -131,6 +135,18 @@ mod tests {
     use super::*;
     use crate::config::Theme;
     use crate::ui::theme::Colors;
+
+    #[test]
+    fn a_line_is_cut_in_one_place() {
+        let line = Line::new("a ↔ b: ", Tone::Strong).then("both edit x", Tone::Plain);
+        for room in 1..20 {
+            let mut buffer = Buffer::empty(Rect::new(0, 0, 20, 1));
+            let look = Look { palette: Palette::new(Theme::Dark, Colors::Used), glyphs: Glyphs::Unicode };
+            Painter { buffer: &mut buffer, look }.line(0, 0, room, &line);
+            let drawn: String = buffer.content.iter().map(Cell::symbol).collect();
+            assert!(drawn.matches('…').count() <= 1, "{drawn}");
+        }
+    }
 
     proptest::proptest! {
         #[test]
