@@ -96,7 +96,10 @@ fn head(painter: &mut Painter<'_>, area: Rect, state: &State, slots: &[Slot], ga
 fn draw_banner(painter: &mut Painter<'_>, area: Rect, banner: &Banner) {
     let room = area.width.saturating_sub(GUTTER + 1);
     let (who, way) = (columns(banner.who.width()), columns(banner.way.width()));
-    let text = who + columns(banner.what.width()) + way;
+    let first = columns(banner.keys.first().map_or(0, Line::width));
+    let fits = who + columns(banner.what.width()) + way + 2 + first <= room;
+    let what = banner.brief.as_ref().filter(|_| !fits).unwrap_or(&banner.what);
+    let text = who + columns(what.width()) + way;
     let keys = banner.keys.iter().enumerate().fold(Line::default(), |keys, (at, key)| {
         let gap = if at == 0 { 0 } else { 2 };
         let fits = text + 2 + columns(keys.width()) + gap + columns(key.width()) <= room;
@@ -105,7 +108,7 @@ fn draw_banner(painter: &mut Painter<'_>, area: Rect, banner: &Banner) {
     let wide = columns(keys.width()).min(room);
     let left = room.saturating_sub(wide + 2);
     painter.line(area.x + GUTTER + room - wide, area.y, wide, &keys);
-    let problem = banner.who.clone().joined(&banner.what);
+    let problem = banner.who.clone().joined(what);
     let x = area.x + GUTTER;
     // The way out is of no use if its window is not visible.
     let for_problem = left.saturating_sub(way).max(who.min(left / 4));

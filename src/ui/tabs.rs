@@ -78,7 +78,8 @@ fn tab(state: &State, (at, view): (usize, View), name: &str, total: Option<usize
         if view == state.view { (Tone::Accent, Tone::Accent) } else { (Tone::Key, Tone::Plain) };
     let line = Line::new(&format!("{} ", at + 1), key).then(name, tone);
     let (rows, shown) = (state.table.rows.len(), state.visible().len());
-    if view == state.view && rows > shown {
+    // The first view has two kinds of rows: its tab counts what needs a person, wherever the selection is.
+    if view == state.view && view != View::Now && rows > shown {
         return line.then(&format!(" {}/{rows}", state.place().at + 1), Tone::Dim);
     }
     match total {

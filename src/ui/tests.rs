@@ -149,6 +149,38 @@ fn what_is_wrong_is_cut_and_the_way_out_is_not() {
 }
 
 #[test]
+fn of_several_windows_in_the_way_one_is_named_and_the_others_are_counted() {
+    let mut report = colliding(1);
+    let third = report.windows[2].key.clone();
+    let NeedKind::Collision { windows, .. } = &mut report.needs[0].kind else { panic!() };
+    windows.push(third);
+    for view in ["1", "2"] {
+        let screen = screen(report.clone(), (200, 50), view);
+        let rows: Vec<&str> =
+            screen.lines().filter(|line| line.contains("◆ ") && line.contains(" +1")).collect();
+        assert_eq!(rows.len(), 3, "{screen}");
+    }
+}
+
+#[test]
+fn the_first_tab_counts_what_needs_a_person_wherever_the_selection_is() {
+    for size in [(60, 15), (200, 50)] {
+        let screen = screen(colliding(30), size, "1");
+        assert!(screen.contains("Now 30 "), "{screen}");
+    }
+}
+
+#[test]
+fn whose_edits_are_gone_is_left_out_where_the_row_has_no_room_and_names_it() {
+    let mut report = colliding(1);
+    let NeedKind::Collision { code, also, .. } = &mut report.needs[0].kind else { panic!() };
+    (*code, *also) = (Code::LostEdits, Vec::new());
+    let row = |width| screen(report.clone(), (width, 24), "1");
+    assert!(row(120).contains("/a/src/pay.rs of cart api gone: u brings"), "{}", row(120));
+    assert!(row(80).contains("/a/src/pay.rs gone: u brings"), "{}", row(80));
+}
+
+#[test]
 fn whose_the_way_out_is_can_be_seen() {
     let mut report = colliding(1);
     let NeedKind::Collision { code, also, .. } = &mut report.needs[0].kind else { panic!() };

@@ -41,15 +41,17 @@ impl<'a> Collisions<'a> {
         let (worst, others) = self.of.get(&window.key)?.split_first()?;
         let described = between::describe(&self.index.report, &|key| self.index.living(key), &worst.kind)?;
         let own = [window_name(window), window_and_machine(window), window_and_pid(window)];
-        let text = match (described.who.iter().find(|name| !own.contains(name)), detail) {
-            (Some(other), Telling::Name) => other.clone(),
-            (Some(other), Telling::NameAndWay) => format!("{other}: {}", described.way),
-            (None, _) => described.what,
-        };
-        let more = match others.len() {
+        // Of those that share the worst one, one is named.
+        let NeedKind::Collision { windows, .. } = &worst.kind else { return None };
+        let more = match others.len() + windows.len().saturating_sub(2) {
             0 => String::new(),
             more => format!(" +{more}"),
         };
-        Some(Cell::ranked(Span::marked(Mark::Collision, &format!("{text}{more}"), Tone::Bad), 0))
+        let text = match (described.who.iter().find(|name| !own.contains(name)), detail) {
+            (Some(other), Telling::Name) => format!("{other}{more}"),
+            (Some(other), Telling::NameAndWay) => format!("{other}{more}: {}", described.way),
+            (None, _) => format!("{}{more}", described.what),
+        };
+        Some(Cell::ranked(Span::marked(Mark::Collision, &text, Tone::Bad), 0))
     }
 }

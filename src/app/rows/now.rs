@@ -42,6 +42,7 @@ pub(crate) fn need(index: &Index, need: &Need, now: Timestamp) -> Row {
     let banner = Banner {
         who: if parts.who.is_empty() { sign } else { sign.then(&format!("{} ", parts.who), Tone::Strong) },
         what: Line::new(&parts.what, Tone::Plain),
+        brief: parts.brief.as_ref().map(|brief| Line::new(brief, Tone::Plain)),
         way: if parts.way.is_empty() {
             Line::default()
         } else {

@@ -101,6 +101,8 @@ pub(crate) struct Banner {
     pub(crate) who: Line,
     /// What is wrong.
     pub(crate) what: Line,
+    /// The same in fewer words, for where there is no room for all of them.
+    pub(crate) brief: Option<Line>,
     /// What helps.
     pub(crate) way: Line,
     /// The keys that help, the best first.

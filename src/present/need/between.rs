@@ -43,12 +43,14 @@ const SAYINGS: [(Code, &str, Option<&str>, &str); 13] = [
 const OF_SESSIONS: (&str, &str) = ("several open sessions name it", "end the one that it has left");
 
 /// A collision in words.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Words {
     /// Who, each by its name.
     pub(crate) who: Vec<String>,
     /// What.
     pub(crate) what: String,
+    /// The same where there is little room: without whose it is, if that is one of who.
+    pub(crate) brief: String,
     /// The way out.
     pub(crate) way: String,
 }
@@ -72,31 +74,58 @@ pub(crate) fn describe<'a>(report: &Report, find: Find<'a>, kind: &NeedKind) -> 
     }
     // The worst stands first: what follows is cut where there is no room.
     let codes = std::iter::once(code).chain(also);
+    let is_lost = *code == Code::LostEdits && !files.is_empty();
+    let owner = if is_lost { owner(report, find, (subjects, windows)) } else { Owner::Only };
     let what = match (many, alone) {
-        _ if *code == Code::LostEdits && !files.is_empty() => lost(report, find, (files, subjects, many)),
+        _ if is_lost => lost(files, &owner),
         (0, _) | (1, None) => clause(&safe(&message.brief())),
         (1, Some(alone)) => alone.to_owned(),
         (many, _) => codes.filter_map(|code| shared(*code, files, many)).collect::<Vec<_>>().join(", "),
     };
+    let brief = match owner {
+        Owner::Among(_) => lost(files, &Owner::Only),
+        Owner::Only | Owner::Other(_) => what.clone(),
+    };
     let what = last_guard_note(report, find, windows).map_or(what.clone(), |note| format!("{what}; {note}"));
     let way = way.replace("{}", who.last().map_or("one", String::as_str));
-    Some(Words { who, what, way })
+    Some(Words { who, what, brief, way })
 }
 
-/// Says which files have lost the edits of a window, the first subject, and of several windows which one's.
-fn lost<'a>(
-    report: &Report,
-    find: Find<'a>,
-    (files, subjects, windows): (&[Untrusted], &[Key], usize),
-) -> String {
+/// Whose edits are gone.
+enum Owner {
+    /// Of the only window that is named.
+    Only,
+    /// Of one of the windows that are named.
+    Among(String),
+    /// Of another one.
+    Other(String),
+}
+
+/// Finds whose edits are gone: of the first subject.
+fn owner<'a>(report: &Report, find: Find<'a>, (subjects, windows): (&[Key], &[Key])) -> Owner {
+    let key = subjects.first();
+    let dead = || Some(safe(report.owner_of_edits(key?)?.0.raw()));
+    let Some(window) = key.and_then(find) else {
+        return Owner::Other(dead().map_or("a dead window".to_owned(), |name| format!("{name} (dead)")));
+    };
+    let at = windows.iter().filter(|key| find(key).is_some()).position(|key| *key == window.key);
+    match (windows, at) {
+        ([_], Some(_)) => Owner::Only,
+        (_, Some(at)) => {
+            let name = names(find, windows.iter()).into_iter().nth(at);
+            Owner::Among(name.unwrap_or_else(|| window_and_pid(window)))
+        }
+        (_, None) => Owner::Other(window_name(window)),
+    }
+}
+
+/// Says which files have lost edits, and whose.
+fn lost(files: &[Untrusted], owner: &Owner) -> String {
     let file = files.first().map(|file| safe(file.raw())).unwrap_or_default();
     let more = if files.len() > 1 { format!(" and {} more", files.len() - 1) } else { String::new() };
-    let owner = subjects.first();
-    let dead = || Some(safe(report.owner_of_edits(owner?)?.0.raw()));
-    let of = match owner.and_then(find) {
-        Some(_) if windows == 1 => String::new(),
-        Some(window) => format!(" of {}", window_name(window)),
-        None => dead().map_or(" of a dead window".to_owned(), |name| format!(" of {name} (dead)")),
+    let of = match owner {
+        Owner::Only => String::new(),
+        Owner::Among(name) | Owner::Other(name) => format!(" of {name}"),
     };
     format!("{file}{more}{of} gone")
 }
@@ -114,7 +143,8 @@ fn last_guard_note<'a>(report: &Report, find: Find<'a>, keys: &[Key]) -> Option<
     let newest = |window, of| Some((warnings(window, of).next_back()?, window, of));
     let both = newest(one, other).into_iter().chain(newest(other, one));
     let (warning, window, of) = both.max_by_key(|(warning, ..)| warning.at)?;
-    let (name, of) = (window_name(window), window_name(of));
+    let names = names(find, [&window.key, &of.key].into_iter());
+    let [name, of] = names.as_slice() else { return None };
     let ago = age::label_between(report.taken_at, warning.at);
     let path = warning.path.as_ref().map(|path| format!(" {}", short(path, folder(window))));
     let path = path.unwrap_or_else(|| " files here".to_owned());
@@ -231,6 +261,28 @@ mod tests {
             |who: &str, last: &str| (who.to_owned(), "same session".to_owned(), format!("close {last}"));
         assert_eq!(say(8), told("w0 w1 w2 w3 w4 w5 w6 w7", "w7"));
         assert_eq!(say(60), told("w0 w1 w2 w3 w4 w5 w6 52 more w59", "w59"));
+    }
+
+    #[test]
+    fn windows_of_one_name_are_kept_apart_in_all_of_a_sentence() {
+        let mut report = testing::busy();
+        report.windows.truncate(2);
+        report.windows.iter_mut().for_each(|window| window.name = Some("twin".into()));
+        let keys: Vec<Key> = report.windows.iter().map(|window| window.key.clone()).collect();
+        let windows = report.windows.clone();
+        let find = |key: &Key| windows.iter().find(|window| window.key == *key);
+        let kind = NeedKind::Collision {
+            code: Code::LostEdits,
+            message: "gone".into(),
+            subjects: vec![keys[1].clone()],
+            windows: keys,
+            also: Vec::new(),
+            files: vec!["src/pay.rs".into()],
+        };
+        let described = describe(&report, &find, &kind).unwrap();
+        assert_eq!(described.who, ["twin 4711", "twin 4890"]);
+        assert_eq!(described.what, "src/pay.rs of twin 4890 gone");
+        assert_eq!(described.brief, "src/pay.rs gone");
     }
 
     #[test]

@@ -31,6 +31,8 @@ pub(crate) struct NeedLine {
     pub(crate) who: String,
     /// What.
     pub(crate) what: String,
+    /// The same in fewer words, where there are any.
+    pub(crate) brief: Option<String>,
     /// The way out, where no key is one.
     pub(crate) way: String,
     /// The keys that help, each with what it does.
@@ -56,6 +58,7 @@ pub(crate) fn line(report: &Report, need: &Need, now: Timestamp) -> NeedLine {
                 tone: Tone::Notice,
                 who,
                 what: format!("{}{since}: {asks}", WindowDoing::Asks.word()),
+                brief: None,
                 way: String::new(),
                 keys: if among.len() > 1 { vec![("Enter", "which")] } else { jump(window) },
             }
@@ -68,6 +71,7 @@ pub(crate) fn line(report: &Report, need: &Need, now: Timestamp) -> NeedLine {
                 tone: Tone::Warning,
                 who: window().map(window_name).unwrap_or_default(),
                 what: format!("was stopped by an error{since}{error}"),
+                brief: None,
                 way: String::new(),
                 keys: jump(window()),
             }
@@ -80,6 +84,7 @@ pub(crate) fn line(report: &Report, need: &Need, now: Timestamp) -> NeedLine {
                 tone: Tone::Accent,
                 who: window().map(window_name).unwrap_or_default(),
                 what: format!("finished{since}{asked}"),
+                brief: None,
                 way: String::new(),
                 keys: jump(window()),
             }
@@ -89,6 +94,7 @@ pub(crate) fn line(report: &Report, need: &Need, now: Timestamp) -> NeedLine {
             tone: Tone::Warning,
             who: String::new(),
             what: message.to_string(),
+            brief: None,
             way: unfinished::way(&need.subject, *end),
             keys: vec![("z", "put right")],
         },
@@ -98,6 +104,7 @@ pub(crate) fn line(report: &Report, need: &Need, now: Timestamp) -> NeedLine {
             tone: Tone::Warning,
             who: whose(left),
             what: died(report, left, ago(need.since)),
+            brief: None,
             way: String::new(),
             keys: keys_of(report, left),
         },
@@ -106,6 +113,7 @@ pub(crate) fn line(report: &Report, need: &Need, now: Timestamp) -> NeedLine {
             tone: Tone::Warning,
             who: String::new(),
             what: more_died(*windows, *claims, *left_overs),
+            brief: None,
             way: String::new(),
             keys: vec![("Enter", "which")],
         },
@@ -128,12 +136,12 @@ fn collision(report: &Report, kind: &NeedKind) -> NeedLine {
     let described = between::describe(report, &find, kind);
     let ends = matches!(kind, NeedKind::Collision { code: Code::SharedSessionId, .. });
     let keys = [("Enter", "story")].into_iter().chain(ends.then_some(("x", "end the later one")));
-    let (who, what, way) =
-        described.map_or_else(Default::default, |described| (described.who, described.what, described.way));
+    let between::Words { who, what, brief, way } = described.unwrap_or_default();
     NeedLine {
         mark: Mark::Collision,
         tone: Tone::Bad,
         who: if who.is_empty() { String::new() } else { format!("{}:", who.join(" ↔ ")) },
+        brief: Some(brief).filter(|brief| *brief != what),
         what,
         way,
         keys: keys.collect(),
