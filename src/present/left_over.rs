@@ -7,7 +7,7 @@ use crate::core::model::{Confirmation, LeftStash, LeftTree, Report, Signal};
 use crate::core::plan::stop::plan_stop;
 use crate::present::text::age;
 use crate::present::text::tone::{Mark, Tone};
-use crate::present::text::{count, file_name, megabytes, outside, safe};
+use crate::present::text::{brief, count, file_name, megabytes, outside, safe};
 
 /// Returns the sign of how sure it is, with its word.
 pub(crate) fn sign(certainty: Certainty) -> (Mark, Tone, &'static str) {
@@ -55,7 +55,7 @@ pub(crate) fn way(report: &Report, one: &LeftOver) -> (Way, Option<String>) {
 
 /// Says what it is.
 pub(crate) fn what(one: &LeftOver) -> String {
-    let command = outside(Some(&one.command));
+    let command = brief(&one.command);
     match one.sort {
         LeftSort::McpServer => {
             format!("MCP server {}", one.name.as_ref().map_or(command, |name| outside(Some(name))))

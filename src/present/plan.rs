@@ -9,7 +9,7 @@ use crate::core::model::{EndResult, Member, OrderSide, Plan, Port, Step};
 use crate::present::text::age;
 use crate::present::text::page::Page;
 use crate::present::text::tone::{Mark, Tone};
-use crate::present::text::{megabytes, safe};
+use crate::present::text::{brief, megabytes, safe};
 
 /// Writes a plan, and last what confirms it.
 pub(crate) fn write(page: &mut Page, plan: &Plan, confirms: (&str, Tone)) {
@@ -24,10 +24,12 @@ pub(crate) fn write_what(page: &mut Page, plan: &Plan) {
 
 /// Writes whose it is, why and how, and last what confirms it.
 pub(crate) fn write_rest(page: &mut Page, plan: &Plan, (confirms, tone): (&str, Tone)) {
-    page.field("Held by", plan.held_by.as_deref().unwrap_or_default(), Tone::Strong);
+    let held_by = page.localized(plan.held_by.as_deref().unwrap_or_default());
+    page.field("Held by", &held_by, Tone::Strong);
     let now = page.now();
     page.list("Ends", plan.tree.iter().map(|member| process(member, now)), Tone::Strong);
-    page.list("Why", plan.why.iter().map(String::as_str), Tone::Plain);
+    let why: Vec<String> = plan.why.iter().map(|why| page.localized(why)).collect();
+    page.list("Why", why.iter(), Tone::Plain);
     let steps = plan.steps.iter().enumerate().map(|(at, one)| format!("{}. {}", at + 1, step(one)));
     page.list("Steps", steps, Tone::Plain);
     write_diff(page, &plan.diff);
@@ -61,7 +63,7 @@ fn process(member: &Member, now: Timestamp) -> String {
     let ports = Some(format!(", listens on {}", ports.join(" and "))).filter(|_| !ports.is_empty());
     let folder = member.folder.as_ref().map(|folder| format!(", in {folder}"));
     let parts = [age, memory, ports, folder].into_iter().flatten().collect::<String>();
-    format!("PID {} {}{parts}", member.id.pid, member.command)
+    format!("PID {} {}{parts}", member.id.pid, brief(&member.command))
 }
 
 fn port(port: &Port) -> String {

@@ -18,6 +18,7 @@ use crate::present::need::unfinished_actions;
 use crate::present::plan;
 use crate::present::text::page::Page;
 use crate::present::text::tone::Tone;
+use crate::present::text::zone::Zone;
 use crate::source::os::clock;
 
 /// The name of the JSON schema.
@@ -394,7 +395,7 @@ fn wanted(plan: &Plan, text: Option<&str>) -> String {
 
 /// Lays a plan out, under what it would do.
 fn text(plan: &Plan, typed: Option<&str>, machine: Option<&str>, paint: Paint) -> String {
-    let mut page = Page::for_text(clock::now());
+    let mut page = Page::for_text(clock::now()).in_zone(&Zone(clock::zone()));
     page.heading(&plan.name);
     page.field("Machine", machine.unwrap_or_default(), Tone::Strong);
     plan::write(&mut page, plan, (&wanted(plan, typed), Tone::Plain));

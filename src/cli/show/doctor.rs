@@ -21,8 +21,10 @@ use crate::present::machine;
 use crate::present::report_index::Index;
 use crate::present::text::page::Page;
 use crate::present::text::tone::Tone;
+use crate::present::text::zone::Zone;
 use crate::present::unfinished::way_of;
 use crate::present::words;
+use crate::source::os::clock;
 
 /// What `doctor --json` prints.
 #[derive(Serialize)]
@@ -106,7 +108,7 @@ fn problems(report: &Arc<Report>, given: &str, paint: Paint) -> String {
         return String::new();
     }
     let index = Index::new(Arc::clone(report));
-    let mut page = Page::for_text(report.taken_at);
+    let mut page = Page::for_text(report.taken_at).in_zone(&Zone(clock::zone()));
     for of_kind in by_kind(problems) {
         page.gap();
         match &of_kind[..] {

@@ -9,7 +9,7 @@ use crate::present::report_index::Index;
 use crate::present::text::age;
 use crate::present::text::page::{Medium, Page};
 use crate::present::text::tone::Tone;
-use crate::present::text::{count, megabytes, outside, safe};
+use crate::present::text::{brief, count, megabytes, outside, safe};
 
 /// The most processes of a tree that are named one by one.
 const MOST: usize = 24;
@@ -108,7 +108,7 @@ fn line(page: &Page, member: &Member) -> String {
     let age = member.started_at.map(|at| age::label_between(page.now(), at));
     let cpu = member.cpu_time.filter(|ms| *ms >= 1_000).map(|ms| format!("{} s CPU", ms / 1_000));
     let parts = [
-        Some(outside(Some(&member.command))),
+        Some(brief(&member.command)),
         age,
         member.memory.map(megabytes),
         cpu,

@@ -79,6 +79,18 @@ pub(crate) fn cut(text: &str, columns: usize) -> Cow<'_, str> {
     Cow::Owned(format!("{}…", head(text, room).0.trim_end()))
 }
 
+/// The most columns of a command line in a sentence: a sandbox's own can have kilobytes.
+const BRIEF: usize = 200;
+
+/// Returns a command line for a sentence: its beginning, where it is very long.
+pub(crate) fn brief(command: &Untrusted) -> String {
+    let command = safe(command.raw());
+    match width(&command) {
+        0..=BRIEF => command,
+        _ => format!("{}…", head(&command, BRIEF - 1).0.trim_end()),
+    }
+}
+
 /// Splits `text` into lines of at most `columns` columns, at spaces where there are any.
 pub(crate) fn wrap(text: &str, columns: usize) -> Vec<String> {
     let columns = columns.max(8);
@@ -175,6 +187,15 @@ mod tests {
         assert_eq!(safe("a\u{1f1e9}\u{1f1ea}b"), "a‹U+1F1E9›‹U+1F1EA›b");
         assert_eq!(safe("\u{e19}\u{e33} \u{ea5}\u{eb3}"), "\u{e19}‹U+0E33› \u{ea5}‹U+0EB3›");
         assert_eq!(safe("日本 ü"), "日本 ü");
+    }
+
+    #[test]
+    fn a_very_long_command_is_cut_at_its_end() {
+        let command = format!("/usr/bin/bwrap {}", "--ro-bind /usr /usr ".repeat(100));
+        let brief = brief(&command.as_str().into());
+        assert!(
+            brief.starts_with("/usr/bin/bwrap --ro-bind") && brief.ends_with('…') && width(&brief) <= BRIEF
+        );
     }
 
     #[test]

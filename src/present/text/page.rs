@@ -70,7 +70,16 @@ impl Page {
 
     /// Returns a moment as people compare it with other evidence.
     pub(crate) fn clock(&self, at: Timestamp) -> String {
-        self.zone.clock(self.now, at)
+        match self.medium {
+            // The header of the screen names the zone.
+            Medium::Screen => self.zone.clock(self.now, at),
+            Medium::Text => self.zone.clock_and_offset(self.now, at),
+        }
+    }
+
+    /// Returns a sentence with its moments in this person's zone.
+    pub(crate) fn localized(&self, text: &str) -> String {
+        self.zone.localized(text).into_owned()
     }
 
     /// Leaves out the facts from now on, and counts them.
@@ -183,6 +192,7 @@ impl Page {
     /// Adds a named value with a sign.
     pub(crate) fn sign(&mut self, label: &str, (mark, tone, word): (Mark, Tone, &str), text: &str) {
         let between = match self.medium {
+            Medium::Text if word.is_empty() => "",
             Medium::Text if !text.is_empty() => " · ",
             Medium::Screen | Medium::Text => " ",
         };
@@ -233,7 +243,7 @@ impl Page {
             source.push_str(&format!(", {}", self.clock(at)));
         }
         source.push(')');
-        let value = outside(Some(&evidence.value));
+        let value = self.localized(&outside(Some(&evidence.value)));
         let lead = label.width();
         if lead + width(&value) + 2 + width(&source) <= self.width {
             self.lines.push(label.then(&value, Tone::Plain).then("  ", Tone::Dim).then(&source, Tone::Dim));
@@ -273,6 +283,17 @@ fn pad(text: &str, columns: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_sign_without_a_word_leaves_no_dot_in_text() {
+        let sign = |word| {
+            let mut page = Page::for_text(Timestamp::UNIX_EPOCH);
+            page.sign("Waits", (Mark::Waiting, Tone::Notice, word), "may it run `ls`?");
+            page.lines.iter().map(Line::plain).collect::<String>()
+        };
+        assert_eq!(sign("").split_whitespace().collect::<Vec<_>>().join(" "), "Waits may it run `ls`?");
+        assert!(sign("asks").contains("asks · may it"), "{}", sign("asks"));
+    }
 
     #[test]
     fn no_word_is_wider_than_the_page_or_lost() {

@@ -20,6 +20,8 @@ use crate::present::ladder;
 use crate::present::report_index::Index;
 use crate::present::text::page::Page;
 use crate::present::text::tone::Tone;
+use crate::present::text::zone::Zone;
+use crate::source::os::clock;
 use crate::source::os::processes::measured;
 
 /// What `explain --json` prints: the one of window, record, claim, left-over and left tree that the subject is.
@@ -93,7 +95,7 @@ pub(crate) fn run(reports: &mut dyn ReportSource, asked: &str, given: &str, shap
 
 /// Writes everything about a subject, under a name that distinguishes it from all others.
 fn page(index: &Index, subject: Subject<'_>) -> Page {
-    let mut page = Page::for_text(index.report.taken_at);
+    let mut page = Page::for_text(index.report.taken_at).in_zone(&Zone(clock::zone()));
     page.text(&find::describe(&index.report, subject), Tone::Strong);
     ladder::write(&mut page, index, subject.key());
     page

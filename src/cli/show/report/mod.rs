@@ -21,6 +21,8 @@ use crate::core::model::Untrusted;
 use crate::present::ladder::{finding, story};
 use crate::present::report_index::Index;
 use crate::present::text::page::Page;
+use crate::present::text::zone::Zone;
+use crate::source::os::clock;
 
 /// Writes the page into a new file, or prints the report as text.
 ///
@@ -48,7 +50,8 @@ fn write(path: &Path, page: &str) -> anyhow::Result<()> {
 }
 
 fn text(material: &Material, paint: Paint) -> String {
-    let mut page = Page::for_text(material.report.taken_at);
+    let zone = Zone(clock::zone());
+    let mut page = Page::for_text(material.report.taken_at).in_zone(&zone);
     let index = Index::new(Arc::clone(&material.report));
     for finding in material.report.problems() {
         page.gap();
@@ -59,7 +62,7 @@ fn text(material: &Material, paint: Paint) -> String {
     }
     page.heading("Timeline");
     for moment in material.timeline() {
-        page.dated(&moment.at.strftime("%F %H:%M:%SZ").to_string(), &moment.sentence);
+        page.dated(&zone.date(moment.at), &moment.sentence);
     }
     lines(&page, paint)
         + &list::unread_sources(&material.report, &list::unread(&material.report, None), paint)
