@@ -13,7 +13,7 @@ use crate::core::history::recording::line::Header;
 use crate::core::history::recording::redact::{Redactor, Replacements};
 use crate::core::history::recording::{Encoder, VERSION};
 use crate::core::judge::window::agent::Signatures;
-use crate::core::model::{Report, Snapshot};
+use crate::core::model::{Report, Snapshot, Untrusted};
 use crate::observe::observer::Recorder;
 use crate::source::os::open::meta::is_deleted;
 
@@ -111,11 +111,8 @@ impl Tape {
     /// Begins a recording in a new file, for its owner only.
     ///
     /// # Errors
-    /// The file is there already, or it cannot be made or written.
+    /// The file is there already, its folder is not, or it cannot be made or written.
     pub fn begin(&self, wish: Wish) -> io::Result<()> {
-        if let Some(folder) = wish.path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-            DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-        }
         let header = Header {
             recording: VERSION,
             claimtop: env!("CARGO_PKG_VERSION").to_owned(),
@@ -124,7 +121,8 @@ impl Tape {
             signatures: self.signatures.clone(),
         };
         let first = Encoder::header(&header)?;
-        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&wish.path)?;
+        let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&wish.path);
+        let mut file = file.map_err(|error| without_folder(error, &wish.path))?;
         file.write_all(first.as_bytes())?;
         let (encoder, bytes) = (Encoder::default(), first.len() as u64);
         let (redactor, limit) = (wish.redact, wish.limit);
@@ -194,6 +192,22 @@ impl Reel {
         self.bytes += line.len() as u64;
         Ok(true)
     }
+}
+
+/// Names the folder of a file that could not be made because that is not there.
+fn without_folder(error: io::Error, path: &Path) -> io::Error {
+    match path.parent().filter(|_| error.kind() == io::ErrorKind::NotFound) {
+        Some(folder) => {
+            let says = format!("there is no folder {}", Untrusted::from_path(folder));
+            io::Error::new(io::ErrorKind::NotFound, says)
+        }
+        None => error,
+    }
+}
+
+/// Makes the folder of the recordings that a key begins, for its owner only.
+pub(crate) fn make_folder(folder: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }
 
 /// Returns where a recording goes that a key begins.

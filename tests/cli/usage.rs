@@ -48,6 +48,43 @@ fn without_a_terminal_the_text_is_that_of_now() {
     assert_eq!(needs(&replayed.out), needs(&now.out));
 }
 
+#[test]
+fn a_recording_goes_into_no_folder_that_is_not_there() {
+    let world = World::new();
+    let folder = world.path("not/there");
+    let file = folder.join("recording");
+    for words in [&["record", "--once"][..], &["demo", "--once", "--record"]] {
+        let mut arguments = words.to_vec();
+        arguments.push(file.to_str().unwrap());
+        // The demo looks only in its own folders.
+        let mut command = world.command(&arguments);
+        if arguments.starts_with(&["demo"]) {
+            command = std::process::Command::new(env!("CARGO_BIN_EXE_claimtop"));
+            command.args(&arguments).env("TMPDIR", world.path("tmp"));
+        }
+        let answer = command.output().unwrap();
+        let says = format!("there is no folder {}", folder.display());
+        let said = String::from_utf8_lossy(&answer.stderr);
+        assert!(!answer.status.success() && said.contains(&says), "{arguments:?}: {said}");
+        assert!(!world.path("not").exists(), "{arguments:?}");
+    }
+}
+
+#[test]
+fn moments_in_text_are_local_with_their_offset_and_json_stays_in_utc() {
+    let world = World::new();
+    let text = r#"{"pid":4194304,"sessionId":"95fe798d-3725-4649-974a-0dec79220193","procStart":"77"}"#;
+    let entry = world.write("home/.claude/sessions/4194304.json", text);
+    let explained = |zone: &str, more: &[&str]| {
+        let arguments: Vec<&str> = ["explain", entry.to_str().unwrap()].iter().chain(more).copied().collect();
+        world.run_with(&arguments, &[("TZ", zone)]).out
+    };
+    let local = explained("<+0530>-5:30", &[]);
+    assert!(local.contains(" +05:30)") && !local.contains("Z)"), "{local}");
+    assert!(explained("UTC0", &[]).contains("Z)"));
+    assert!(!explained("<+0530>-5:30", &["--json"]).contains("+05:30"));
+}
+
 #[track_caller]
 fn check_usage(arguments: &[&str], expected: &str) {
     let answer = World::new().run(arguments);

@@ -1,5 +1,6 @@
 //! `record`: keeps what is seen, look by look, until interrupted.
 
+use std::io::ErrorKind;
 use std::path::Path;
 
 use anyhow::anyhow;
@@ -136,5 +137,9 @@ fn ended(tape: &Tape) -> Outcome {
 
 fn failed(path: &Path, error: std::io::Error) -> Failure {
     let what = format!("failed to record into {}", Untrusted::from_path(path));
-    Failure::new(Exit::Failed, anyhow!(error).context(what)).hint("name a file that does not exist")
+    let (exit, hint) = match error.kind() == ErrorKind::NotFound {
+        true => (Exit::Usage, "make the folder first"),
+        false => (Exit::Failed, "name a file that does not exist"),
+    };
+    Failure::new(exit, anyhow!(error).context(what)).hint(hint)
 }

@@ -210,7 +210,9 @@ impl Worker {
         }
         let began_at = clock::now();
         let path = tape::usual_path(folder, began_at);
-        let begun = tape.begin(Wish { path: path.clone(), began_at, limit: tape::LIMIT, redact: None });
+        let begun = tape::make_folder(folder).and_then(|()| {
+            tape.begin(Wish { path: path.clone(), began_at, limit: tape::LIMIT, redact: None })
+        });
         self.send(Msg::Recording(match begun {
             Ok(()) => RecordingEvent::Begun(shown(path)),
             Err(error) => RecordingEvent::Failed(error.to_string()),
