@@ -8,7 +8,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::act::error::ActionError;
 use crate::act::execute::follow_up;
-use crate::act::execute::follow_up::CompletedAction;
+use crate::act::execute::follow_up::{CompletedAction, Part};
 use crate::act::fs::disk::Patience;
 use crate::act::fs::system::System;
 use crate::act::look::{Hearing, Look, Testimony};
@@ -211,8 +211,22 @@ impl Executor {
     /// # Errors
     /// The answer does not confirm it, or something is not as it was seen; nothing was touched.
     pub fn carry_out(&mut self, preview: Preview, answer: &Answer) -> Result<CompletedAction, ActionError> {
+        self.carry_out_in_parts(preview, answer, &mut |_| ())
+    }
+
+    /// Does the same, and reports each part as soon as it is finished.
+    ///
+    /// # Errors
+    /// As [`Self::carry_out`].
+    pub(crate) fn carry_out_in_parts(
+        &mut self,
+        preview: Preview,
+        answer: &Answer,
+        finished: &mut dyn FnMut(Part<'_>),
+    ) -> Result<CompletedAction, ActionError> {
         let mut hearing = Hearing { observer: &mut self.observer, testimony: self.testimony.as_ref() };
-        let done = follow_up::carry_out(self.state.renewed()?, preview, answer, &mut hearing);
+        let state = self.state.renewed()?;
+        let done = follow_up::carry_out_in_parts(state, preview, answer, &mut hearing, finished);
         self.when_done.iter().filter(|_| done.is_ok()).for_each(|tell| tell());
         done
     }

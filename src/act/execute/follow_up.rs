@@ -49,15 +49,38 @@ impl FollowUp {
     }
 }
 
+/// What is finished of an action.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Part<'a> {
+    /// The action itself.
+    Action(&'a Receipt),
+    /// One of its follow-ups.
+    FollowUp(&'a FollowUpResult),
+}
+
 /// Carries out a previewed action if the answer confirms it, and then its follow-ups, under one lock.
 ///
 /// # Errors
 /// The answer does not confirm it, or something is not as it was seen; nothing was touched.
 pub fn carry_out<D: Disk>(
     state: &StateFolder<D>,
+    preview: Preview,
+    answer: &Answer,
+    observer: &mut impl Look,
+) -> Result<CompletedAction, ActionError> {
+    carry_out_in_parts(state, preview, answer, observer, &mut |_| ())
+}
+
+/// Does the same, and reports each part as soon as it is finished.
+///
+/// # Errors
+/// As [`carry_out`].
+pub(crate) fn carry_out_in_parts<D: Disk>(
+    state: &StateFolder<D>,
     mut preview: Preview,
     answer: &Answer,
     observer: &mut impl Look,
+    finished: &mut dyn FnMut(Part<'_>),
 ) -> Result<CompletedAction, ActionError> {
     let follow_ups = std::mem::take(&mut preview.follow_ups);
     let confirmed = preview.confirm(answer)?;
@@ -67,7 +90,12 @@ pub fn carry_out<D: Disk>(
         return Err(ActionError::Changed("the order was answered already".to_owned()));
     }
     let receipt = confirmed.verify(&mut lock, observer)?.execute(observer)?;
+    finished(Part::Action(&receipt));
     let follow_ups = follow_ups.into_iter().filter(|_| receipt.outcome.ended == EndResult::Done);
-    let followed = follow_ups.map(|follow_up| follow_up.carry_out(&mut lock, receipt.entry, observer));
+    let followed = follow_ups.map(|follow_up| {
+        let followed = follow_up.carry_out(&mut lock, receipt.entry, observer);
+        finished(Part::FollowUp(&followed));
+        followed
+    });
     Ok(CompletedAction { followed: followed.collect(), receipt })
 }

@@ -12,7 +12,7 @@ use super::ordering::Ordering;
 use super::work::{FarWork, Work};
 use crate::act::error::ActionError;
 use crate::act::execute::Receipt;
-use crate::act::execute::follow_up::CompletedAction;
+use crate::act::execute::follow_up::Part;
 use crate::act::executor::Executor;
 use crate::act::preflight::preview::Preview;
 use crate::act::rules::Answer;
@@ -294,33 +294,35 @@ impl Worker {
             }
             let title = seen.plan.what.clone();
             let Ok(executor) = &mut self.executor else { return };
-            match executor.carry_out(seen, &answer) {
-                Ok(carried) => self.tell_all(carried),
-                Err(trouble) => self.tell_one(not_done(title, &trouble)),
+            let sender = &self.sender;
+            let mut finished = |part: Part<'_>| tell_one(sender, result_of(part));
+            if let Err(trouble) = executor.carry_out_in_parts(seen, &answer, &mut finished) {
+                tell_one(sender, not_done(title, &trouble));
             }
         }
         self.send(Msg::Finished);
         self.read_history();
     }
+}
 
-    /// Sends what was done, and what followed.
-    fn tell_all(&self, carried: CompletedAction) {
-        self.tell_one(done(carried.receipt));
-        for followed in carried.followed {
-            self.tell_one(match followed.end {
-                Ok(receipt) => ActionResult { entry: None, ..done(receipt) },
-                Err(trouble) => not_done(followed.title, &trouble),
-            });
-        }
+/// Describes what was done, or what followed.
+fn result_of(part: Part<'_>) -> ActionResult {
+    match part {
+        Part::Action(receipt) => done(receipt.clone()),
+        Part::FollowUp(followed) => match &followed.end {
+            Ok(receipt) => ActionResult { entry: None, ..done(receipt.clone()) },
+            Err(trouble) => not_done(followed.title.clone(), trouble),
+        },
     }
+}
 
-    fn tell_one(&self, result: ActionResult) {
-        match result.ended {
-            Some(EndResult::Done) => tracing::info!(ended = ?result.ended, "acted"),
-            ended => tracing::warn!(?ended, detail = %shown(&result.detail), "did not act"),
-        }
-        self.send(Msg::Told(result));
+fn tell_one(sender: &Sender<Event>, result: ActionResult) {
+    match result.ended {
+        Some(EndResult::Done) => tracing::info!(ended = ?result.ended, "acted"),
+        ended => tracing::warn!(?ended, detail = %shown(&result.detail), "did not act"),
     }
+    // A screen that has ended needs no answers.
+    let _ = sender.blocking_send(Event::Message(Msg::Told(result)));
 }
 
 /// Puts right an entry that was cut off, before it is undone; says how it ended where nothing of it is left to undo.
