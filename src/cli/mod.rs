@@ -29,6 +29,7 @@ use self::args::{
 };
 use self::live::screen::About;
 use self::output::failure::{Exit, Failure, Outcome};
+use self::output::progress::Progress;
 use self::output::{Paint, Shape, complain};
 use self::settings::Settings;
 use self::settings::environment::Environment;
@@ -304,12 +305,14 @@ fn demonstrated(asked: DemoArguments, options: &Options, environment: Environmen
 }
 
 fn reported(asked: ReportArguments, mut scene: Scene) -> Outcome {
+    let progress = Progress::begin(&scene.settings.environment, "Reading what a report is made of");
     let mut material = match asked.from {
         Some(from) => recorded(&from)?,
         None if asked.redact => redacted(&mut scene),
         None => present(&mut scene)?,
     };
     material.prompts = if asked.with_prompts { Prompts::Shown } else { Prompts::Hidden };
+    drop(progress);
     let paint = Paint::for_stdout(scene.settings.effective.config.color);
     show::report::run(&material, asked.html.as_deref(), paint)?;
     Ok(look::missing(&material.report))

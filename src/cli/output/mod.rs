@@ -3,6 +3,7 @@
 pub(crate) mod columns;
 pub(crate) mod crash;
 pub(crate) mod failure;
+pub(crate) mod progress;
 
 use std::borrow::Cow;
 use std::fmt::Write as _;

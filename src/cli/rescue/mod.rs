@@ -13,6 +13,7 @@ use self::select::{Candidate, select};
 use crate::cli::args::{Consent, RescueArguments};
 use crate::cli::output::columns::{Cell, Columns};
 use crate::cli::output::failure::{Exit, Failure, Outcome};
+use crate::cli::output::progress::Progress;
 use crate::cli::output::{Paint, Shape, print, terminal_width};
 use crate::cli::settings::Settings;
 use crate::core::assess::assess;
@@ -35,9 +36,12 @@ pub(crate) fn run(
     asked: &RescueArguments,
     shape: Shape,
 ) -> Outcome {
+    let progress = Progress::begin(&settings.environment, "Looking at windows and their files");
     let snapshot = observer.look();
     let report = assess(&snapshot, observer.policy());
+    progress.show("Reading transcripts and kept copies");
     let selected = select(settings, (&snapshot, &report), &asked.subjects)?;
+    drop(progress);
     if asked.print {
         let newest: Vec<&Candidate> = selected.newest().collect();
         return match newest.as_slice() {

@@ -9,6 +9,7 @@ use serde::Serialize;
 use crate::cli::args::View;
 use crate::cli::look;
 use crate::cli::output::failure::Outcome;
+use crate::cli::output::progress::Progress;
 use crate::cli::output::{Shape, print};
 use crate::cli::settings::Settings;
 use crate::cli::show::list;
@@ -63,14 +64,15 @@ pub(crate) fn run(
     asked: Extras,
     shape: Shape,
 ) -> Outcome {
-    let report = reports.next_report();
     let Settings { places, environment, .. } = settings;
+    let progress = Progress::begin(environment, "Looking at processes and files");
+    let report = reports.next_report();
     match asked {
-        Extras::Nothing => {}
-        Extras::Sizes => return sizes::show(&report, places, shape),
+        Extras::Nothing => drop(progress),
+        Extras::Sizes => return sizes::show(&report, places, shape, progress),
         Extras::Trees => {
             let asker = Asker { programs: environment.programs.clone(), home: places.home.clone() };
-            return trees::show(&report, &asker, &places.fence(), shape);
+            return trees::show(&report, (&asker, &places.fence()), shape, progress);
         }
     }
     if let Shape::Text(_) = shape {

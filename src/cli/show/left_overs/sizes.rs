@@ -9,6 +9,7 @@ use serde::Serialize;
 use crate::cli::look;
 use crate::cli::output::columns::{Cell, Columns};
 use crate::cli::output::failure::Outcome;
+use crate::cli::output::progress::Progress;
 use crate::cli::output::{Shape, print, terminal_width};
 use crate::core::model::text::json;
 use crate::core::model::{FolderSize, Report, Untrusted};
@@ -132,11 +133,12 @@ struct SizeRow {
 ///
 /// # Errors
 /// The output cannot be written.
-pub(crate) fn show(report: &Report, places: &Places, shape: Shape) -> Outcome {
+pub(crate) fn show(report: &Report, places: &Places, shape: Shape, progress: Progress) -> Outcome {
     let fence = places.fence();
     let old = report.taken_at.checked_sub(OLD).unwrap_or(Timestamp::MIN);
-    let mut sizes = growing(places, &fence, old);
-    sizes.extend(trees(report, &fence, old));
+    let mut sizes = growing(places, &fence, old, &progress);
+    sizes.extend(trees(report, &fence, old, &progress));
+    drop(progress);
     let shown = Output { schema: SCHEMA, taken_at: report.taken_at, sizes };
     let text = match shape {
         Shape::Json => json::to_string_pretty(&shown)? + "\n",
@@ -169,13 +171,14 @@ impl Output {
     }
 }
 
-fn growing(places: &Places, fence: &Fence, old: Timestamp) -> Vec<SizeRow> {
+fn growing(places: &Places, fence: &Fence, old: Timestamp, progress: &Progress) -> Vec<SizeRow> {
     let sized = |one: &Growing| {
         let path: PathBuf = match one.base {
             Base::ClaudeConfig => places.claude_config.join(one.folder),
             Base::Home => places.home.join(one.folder),
             Base::Tmp => places.tmp.join(format!("{}{}", one.folder, rustix::process::geteuid().as_raw())),
         };
+        progress.show(&format!("Measuring {}", Untrusted::from_path(&path)));
         let size = measure(Some(&path).filter(|path| fence.reaches(path))?, &one.is_session, old)?;
         Some(SizeRow {
             agent: Some(one.agent.into()),
@@ -187,9 +190,10 @@ fn growing(places: &Places, fence: &Fence, old: Timestamp) -> Vec<SizeRow> {
     GROWING.iter().filter_map(sized).collect()
 }
 
-fn trees(report: &Report, fence: &Fence, old: Timestamp) -> Vec<SizeRow> {
+fn trees(report: &Report, fence: &Fence, old: Timestamp, progress: &Progress) -> Vec<SizeRow> {
     let sized = |tree: &crate::core::model::LeftTree| {
         let path = Path::new(tree.path.raw());
+        progress.show(&format!("Measuring {}", tree.path));
         let size = measure(Some(path).filter(|path| fence.reaches(path))?, &never, old)?;
         let lost = "see leftovers --trees";
         Some(SizeRow { agent: tree.agent.clone(), path: tree.path.clone(), size, lost })

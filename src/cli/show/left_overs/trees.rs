@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use crate::cli::look;
 use crate::cli::output::failure::Outcome;
+use crate::cli::output::progress::Progress;
 use crate::cli::output::{Paint, Shape, print};
 use crate::cli::show::left_overs::sizes::SCHEMA;
 use crate::core::model::report::need::quoted;
@@ -49,8 +50,19 @@ struct TreeRow<'a> {
 ///
 /// # Errors
 /// The output cannot be written.
-pub(crate) fn show(report: &Report, asker: &Asker, fence: &Fence, shape: Shape) -> Outcome {
-    let left_trees = report.left_trees.iter().map(|tree| ask(tree, asker, fence)).collect();
+pub(crate) fn show(
+    report: &Report,
+    (asker, fence): (&Asker, &Fence),
+    shape: Shape,
+    progress: Progress,
+) -> Outcome {
+    let all = report.left_trees.len();
+    let asked = |(at, tree): (usize, &'_ LeftTree)| {
+        progress.show(&format!("Asking git about tree {} of {all}, {}", at + 1, tree.path));
+    };
+    let left_trees = report.left_trees.iter().enumerate().inspect(|one| asked(*one));
+    let left_trees = left_trees.map(|(_, tree)| ask(tree, asker, fence)).collect();
+    drop(progress);
     let shown = Output { schema: SCHEMA, taken_at: report.taken_at, left_trees };
     let text = match shape {
         Shape::Json => json::to_string_pretty(&shown)? + "\n",
