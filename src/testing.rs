@@ -83,6 +83,7 @@ pub mod core {
     pub use crate::core::model::text::secret::{Secret, hidden, hide_in_arguments};
     pub use crate::core::model::text::{is_forbidden, is_uuid};
     pub use crate::core::plan::about::plan_for;
+    pub use crate::core::plan::bring_back::{ClosedWindow, closed_windows};
     pub use crate::core::plan::find::{Meaning, Subject, find};
     pub use crate::core::plan::full_name;
     pub use crate::core::plan::left::{left_by, plan_left};

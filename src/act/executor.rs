@@ -23,6 +23,7 @@ use crate::act::{look, prune, undo};
 use crate::core::fleet::order::{OrderReceipt, Settle};
 use crate::core::history::journal::{Entry, History};
 use crate::core::model::{Format, Report, Request};
+use crate::core::plan::bring_back::{ClosedWindow, closed_windows};
 use crate::observe::Observer;
 use crate::source::provenance::descents::Descents;
 
@@ -156,6 +157,14 @@ impl Executor {
     /// Takes a look and judges it.
     pub fn report(&mut self) -> Report {
         look::report(&mut Hearing { observer: &mut self.observer, testimony: self.testimony.as_ref() })
+    }
+
+    /// Takes a look, and returns the windows that have died without being closed.
+    pub fn closed_windows(&mut self) -> Vec<ClosedWindow> {
+        let mut hearing = Hearing { observer: &mut self.observer, testimony: self.testimony.as_ref() };
+        let snapshot = hearing.look();
+        let report = hearing.judge(&snapshot);
+        closed_windows(&report, &snapshot, &hearing.policy().signatures)
     }
 
     /// Previews each request; what was read before the first one serves all of them.

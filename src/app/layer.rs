@@ -1,7 +1,7 @@
 //! What lies over the table: opened one over the other, closed one by one with Esc.
 
 use super::sheet::Sheet;
-use crate::core::model::Key;
+use crate::core::model::{Key, Untrusted};
 
 /// One opened panel.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,6 +23,13 @@ pub(crate) enum Layer {
     Peek {
         /// The window.
         key: Key,
+        /// The first line shown.
+        scroll: usize,
+    },
+    /// The plan of bringing dead windows back.
+    BringBack {
+        /// Their sessions.
+        sessions: Vec<Untrusted>,
         /// The first line shown.
         scroll: usize,
     },
@@ -91,6 +98,7 @@ impl Layer {
             Self::Evidence { scroll, .. }
             | Self::Versions { scroll, .. }
             | Self::Peek { scroll, .. }
+            | Self::BringBack { scroll, .. }
             | Self::Map { scroll, .. }
             | Self::Recent { scroll }
             | Self::Diagnosis { scroll }
@@ -107,6 +115,7 @@ impl Layer {
             Self::Evidence { scroll, .. }
             | Self::Versions { scroll, .. }
             | Self::Peek { scroll, .. }
+            | Self::BringBack { scroll, .. }
             | Self::Map { scroll, .. }
             | Self::Recent { scroll }
             | Self::Diagnosis { scroll }
@@ -125,6 +134,7 @@ impl Layer {
             Self::Evidence { .. }
             | Self::Versions { .. }
             | Self::Peek { .. }
+            | Self::BringBack { .. }
             | Self::Sheet(_)
             | Self::Recent { .. }
             | Self::Diagnosis { .. }
@@ -140,6 +150,7 @@ impl Layer {
             Self::Evidence { .. }
             | Self::Versions { .. }
             | Self::Peek { .. }
+            | Self::BringBack { .. }
             | Self::Sheet(_)
             | Self::Recent { .. }
             | Self::Diagnosis { .. }

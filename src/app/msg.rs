@@ -6,14 +6,14 @@ use jiff::Timestamp;
 
 use crate::app::keys::command::Command;
 pub(crate) use crate::app::keys::command::Step;
-use crate::app::page::peek::PeekQuestion;
 use crate::app::table::geometry::Size;
 use crate::core::history::journal::History;
 use crate::core::history::timeline::Past;
 use crate::core::model::{
-    ActionResult, Cost, Household, Key, ListedVersion, LookStats, Member, Offer, Peek, PlaceView, ProcessId,
-    Report, Request,
+    ActionResult, Cost, Household, Key, ListedVersion, LookStats, Member, Offer, Peek, PeekQuestion,
+    PlaceView, ProcessId, Report, Request, Untrusted,
 };
+use crate::core::plan::bring_back::ClosedWindow;
 
 /// Everything that can happen, in one closed list.
 #[derive(Clone, Debug)]
@@ -60,6 +60,10 @@ pub enum Msg {
     Versions(Key, Arc<Vec<ListedVersion>>),
     /// This was seen in this window.
     Peeked(Key, Arc<Peek>),
+    /// The windows that have died without being closed, and where each would be opened.
+    Closed(Arc<Vec<ClosedWindow>>, &'static str),
+    /// What became of the window of this session.
+    BroughtBack(Untrusted, String),
     /// The journal was read.
     History(Arc<History>),
     /// A recording was begun or has ended.
@@ -252,6 +256,10 @@ pub enum Effect {
     ReadVersions(Key),
     /// Look into this window.
     Peek(Box<PeekQuestion>),
+    /// Find the windows that have died without being closed.
+    FindClosed,
+    /// Bring back the windows of these sessions.
+    BringBack(Vec<Untrusted>),
     /// Read the journal.
     ReadHistory,
     /// Keep what was observed beyond the end.

@@ -4,6 +4,7 @@ use super::layer::{Layer, Palette};
 use super::msg::{Effect, Jump, SheetAnswer};
 use super::navigate::{self, Toward};
 use super::sheet::{self, Sheet, Stage};
+use super::state::windows::BringBack;
 use super::state::{Header, Pane, Picture, State};
 use crate::app::keys::command::{Command, Motion};
 use crate::app::keys::possible;
@@ -38,6 +39,17 @@ pub(crate) fn perform(state: &mut State, command: Command) -> Vec<Effect> {
         Command::Mark => mark(state),
         Command::Plan(action) => return open_sheet(state, action),
         Command::Undo => return undo(state),
+        Command::BringBack => {
+            let sessions = state.dead_sessions(state.layers.last());
+            state.bring_back = BringBack::default();
+            state.layers.push(Layer::BringBack { sessions, scroll: 0 });
+            return vec![Effect::FindClosed, Effect::Redraw];
+        }
+        Command::Yes if matches!(state.layers.last(), Some(Layer::BringBack { .. })) => {
+            let sessions = state.to_bring_back();
+            state.bring_back.is_confirmed = true;
+            return vec![Effect::BringBack(sessions), Effect::Redraw];
+        }
         Command::Yes => return with_sheet(state, |sheet| sheet.confirm(SheetAnswer::Yes)),
         Command::RestoreBeside => return with_sheet(state, Sheet::beside),
         Command::Merge => return with_sheet(state, Sheet::merge),

@@ -82,6 +82,10 @@ fn taken(state: &mut State, msg: Msg) -> Vec<Effect> {
                 Vec::new()
             }
         }
+        Msg::Closed(closed, place) => changed(state, |state| state.bring_back.find(closed, place)),
+        Msg::BroughtBack(session, said) => {
+            changed(state, |state| drop(state.bring_back.said.insert(session, said)))
+        }
         Msg::History(history) => changed(state, |state| {
             state.history = history;
             state.refresh();

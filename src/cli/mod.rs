@@ -259,6 +259,9 @@ fn acting(what: ActCommand, settings: &Settings) -> Outcome {
             act::act_on(settings, Action::Migrate, &subjects, &consent)
         }
         ActCommand::Clean { expired, consent } => act::clean(settings, expired, &consent),
+        ActCommand::BringBack { subjects, all, consent } => {
+            act::bring_back::run(settings, &subjects, all, &consent)
+        }
         ActCommand::Undo { entry, beside, consent } => {
             let place = if beside { RestoreTo::Beside } else { RestoreTo::Origin };
             act::undo(settings, entry.as_deref(), place, &consent)

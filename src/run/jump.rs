@@ -13,8 +13,9 @@ use crate::core::fleet::transport::Machine;
 use crate::core::fleet::transport::attach;
 use crate::core::model::text::shown;
 use crate::core::model::{Keeper, PlaceView, Untrusted};
-use crate::run::program::{ProgramError, output, run};
+use crate::run::bring_back::Opener;
 use crate::run::threads::event::Event;
+use crate::source::os::program::{ProgramError, output, run};
 
 /// Why a jump did not succeed.
 #[derive(Debug, thiserror::Error)]
@@ -29,8 +30,8 @@ enum Trouble {
 #[derive(Clone, Default)]
 pub(crate) struct Ways {
     pub(crate) machines: Arc<[Machine]>,
-    /// Whether the screen is in a tmux, which can open a window.
-    pub(crate) is_in_tmux: bool,
+    /// The multiplexer that the screen is in.
+    pub(crate) opener: Opener,
 }
 
 /// Jumps, and sends the result to the screen.
@@ -72,7 +73,7 @@ fn elsewhere((name, machine): (&str, &str), place: &PlaceView, ways: &Ways) -> S
         return format!("{name} is on {machine}, in {words}: go there yourself");
     };
     let line = shown(&attach::for_shell(&command));
-    if !ways.is_in_tmux {
+    if ways.opener != Opener::Tmux {
         return format!("{name} is on {machine}; show it with: {line}");
     }
     let arguments = attach::for_tmux(&command);
@@ -181,7 +182,7 @@ mod tests {
     #[test]
     fn a_pane_of_another_machine_is_shown_by_a_command_that_is_told() {
         let machines = ["devbox", "wsl:Ubuntu"].map(|on| Machine::parse(on).unwrap());
-        let ways = Ways { machines: machines.into(), is_in_tmux: false };
+        let ways = Ways { machines: machines.into(), opener: Opener::Nobody };
         let told = |machine: &str| {
             let (name, machine) = ("shop".to_owned(), Some(machine.to_owned()));
             go(&Jump { name, machine, place: place("tmux", "%3") }, &ways)

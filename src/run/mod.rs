@@ -5,12 +5,12 @@
 //! a terminal without a reader.
 
 mod bounds;
+pub(crate) mod bring_back;
 mod jump;
 pub(crate) mod log;
 mod options;
 mod pace;
 mod peek;
-mod program;
 mod scheduler;
 mod screen;
 pub(crate) mod tape;
@@ -100,7 +100,7 @@ pub fn run(
     let mut fleet = options.fleet;
     let _ending = fleet.as_mut().map(Fleet::ending);
     let machines = fleet.as_ref().map(|fleet| fleet.machines().into()).unwrap_or_default();
-    let ways = Ways { machines, is_in_tmux: options.is_in_tmux };
+    let ways = Ways { machines, opener: options.opener };
     let storage = Storage { history: options.history, tape: options.tape };
     let tickets = Arc::new(Tickets::default());
     let acting = threads::acting::start(executor, storage, ways, sender.clone(), Arc::clone(&tickets))

@@ -11,6 +11,7 @@ use crate::app::msg::{Position, Step};
 use crate::core::fleet::order::Asker;
 use crate::observe::fleet::Fleet;
 use crate::observe::watch::notice::Hint;
+use crate::run::bring_back::Opener;
 use crate::run::peek::ReadTalk;
 use crate::run::threads::event::AtEnd;
 use crate::run::versions::ReadVersions;
@@ -51,8 +52,8 @@ pub struct Options {
     pub(crate) shows_left_overs: Option<Tell>,
     /// The other machines.
     pub(crate) fleet: Option<Fleet>,
-    /// Whether the screen is in a tmux, which can open a window for a pane of another machine.
-    pub(crate) is_in_tmux: bool,
+    /// The multiplexer that the screen is in, which can open a window.
+    pub(crate) opener: Opener,
     /// What orders of other machines are sent by.
     pub(crate) orders: Option<Orders>,
     /// What acts, or why nothing can be done.

@@ -6,13 +6,12 @@ use std::sync::Arc;
 use tokio::sync::mpsc::Sender;
 
 use crate::app::msg::Msg;
-use crate::app::page::peek::{PeekQuestion, SessionFile};
-use crate::core::model::{Peek, Talk};
+use crate::core::model::{Peek, PeekQuestion, SessionPlace, Talk};
 use crate::run::jump::lines_of;
 use crate::run::threads::event::Event;
 
 /// Reads what was said in a session; why not, in words.
-pub(crate) type ReadTalk = Arc<dyn Fn(&SessionFile) -> Result<Talk, String> + Send + Sync>;
+pub(crate) type ReadTalk = Arc<dyn Fn(&SessionPlace) -> Result<Talk, String> + Send + Sync>;
 
 /// Looks, and sends what was seen to the screen.
 pub(crate) fn start(question: PeekQuestion, read: Option<ReadTalk>, sender: Sender<Event>) {

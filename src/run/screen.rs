@@ -227,6 +227,8 @@ impl Screen {
                     }
                 }
                 Effect::Peek(question) => self.acting.peek(*question),
+                Effect::FindClosed => self.acting.ask(Work::FindClosed),
+                Effect::BringBack(sessions) => self.acting.ask(Work::BringBack(sessions)),
                 Effect::ReadHistory => self.acting.ask(Work::ReadHistory),
                 Effect::Record => self.acting.ask(Work::Record),
                 Effect::Step(step) => self.step(step)?,

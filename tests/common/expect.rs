@@ -40,6 +40,8 @@ pub(crate) struct Expect {
     /// The working trees that agents have made, by path.
     #[serde(default)]
     pub(crate) left_tree: Vec<ExpectLeftTree>,
+    /// The windows that died without being closed, each as `NAME AGENT`, with why it is not brought back.
+    pub(crate) closed: Option<Vec<String>>,
     /// The stash entries that have dead windows' edits, each as `WINDOW COMMIT FILES`.
     pub(crate) left_stashes: Option<Vec<String>>,
     /// The stories of findings.

@@ -7,6 +7,7 @@ use std::sync::LazyLock;
 
 use claimtop::core::assess::assess;
 use claimtop::core::model::{Certainty, Certitude, Code, Severity, Untrusted, VerdictState, WindowView};
+use claimtop::testing::core::{ClosedWindow, closed_windows};
 use proptest::prelude::ProptestConfig;
 use proptest::test_runner::FileFailurePersistence;
 
@@ -24,6 +25,23 @@ fn every_world_comes_out_as_it_says() {
         }
     }
     assert!(failed.is_empty(), "{} worlds differ:\n{}", failed.len(), failed.join("\n"));
+}
+
+#[test]
+fn a_dead_window_is_brought_back_only_where_nothing_alive_may_run_its_session() {
+    let mut checked = 0;
+    for case in cases() {
+        let Some(expected) = &case.world.expect.closed else { continue };
+        let closed = closed_windows(case.report(), case.snapshot(), &common::policy().signatures);
+        let words = |one: &ClosedWindow| {
+            let why = one.refusal.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
+            format!("{} {}{why}", one.name, one.agent)
+        };
+        let found: Vec<String> = closed.iter().map(words).collect();
+        assert_eq!(found, *expected, "{}", case.path.display());
+        checked += 1;
+    }
+    assert!(checked >= 2);
 }
 
 #[test]

@@ -56,6 +56,8 @@ pub enum Command {
     Versions,
     /// Look into the window.
     Peek,
+    /// Bring back dead windows.
+    BringBack,
     /// Show what has changed lately.
     Recent,
     /// Show the map of who holds what.
@@ -109,6 +111,7 @@ impl Command {
             Self::CopyKey => "copy its key",
             Self::Versions => "versions of its files",
             Self::Peek => "peek: what it said and what its pane shows",
+            Self::BringBack => "bring back a dead window",
             Self::Recent => "recent changes",
             Self::Map => "map",
             Self::Diagnosis => "diagnosis",

@@ -92,6 +92,14 @@ pub(crate) const BINDINGS: &[Binding] = &[
         "Look into the window: what it asks, what it said last, what its pane shows",
         4,
     ),
+    bind(
+        &[P::Char('R')],
+        C::BringBack,
+        "R",
+        "resume",
+        "Plan to bring the dead window back, or all that are marked: its session in a new window",
+        5,
+    ),
     bind(&[P::Char('z')], C::Undo, "z", "undo", "Undo the entry, or the newest that can be undone", 0),
     bind(&[P::Char('b')], C::RestoreBeside, "b", "beside", "Restore it beside the file that is there now", 1),
     bind(&[P::Char('m')], C::Merge, "m", "merge", "Merge it with the file that is there now", 1),
@@ -246,6 +254,7 @@ fn says_why(state: &State, command: Command) -> bool {
         | C::Jump
         | C::Versions
         | C::Peek
+        | C::BringBack
         | C::Recent
         | C::Map
         | C::Diagnosis

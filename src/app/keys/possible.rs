@@ -61,6 +61,14 @@ pub(crate) fn why_not(state: &State, top: Option<&Layer>, command: Command) -> O
         }
         C::Undo => or(state.undoable_under(top).is_some(), "there is nothing to undo")
             .or_else(|| undone_elsewhere(state, top)),
+        C::Yes if matches!(top, Some(Layer::BringBack { .. })) => {
+            or(!state.to_bring_back().is_empty(), "there is nothing to bring back")
+        }
+        C::BringBack => {
+            on_thing().or_else(|| or(state.options.replayed.is_none(), "not in a recording")).or_else(|| {
+                or(!state.dead_sessions(top).is_empty(), "select a dead window whose session is known")
+            })
+        }
         C::Yes => {
             let takes_yes = sheet.is_some_and(Sheet::takes_yes) && !state.options.access.is_read_only();
             or(takes_yes, "no plan is waiting").or_else(|| unseen(state))

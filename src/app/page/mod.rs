@@ -1,5 +1,6 @@
 //! Pages: what the panels, the detail pane and the line about the selected thing say.
 
+pub(crate) mod bring_back;
 pub(crate) mod copy;
 pub(crate) mod diagnosis;
 pub(crate) mod entry;

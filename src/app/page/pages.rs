@@ -4,7 +4,7 @@ use super::panel::Panel;
 use crate::app::keys::{keymap, palette};
 use crate::app::layer::Layer;
 use crate::app::page::entry;
-use crate::app::page::{diagnosis, map, past, peek, versions};
+use crate::app::page::{bring_back, diagnosis, map, past, peek, versions};
 use crate::app::rows::history;
 use crate::app::sheet;
 use crate::app::state::{Pane, State};
@@ -64,6 +64,7 @@ fn panel(state: &State) -> Option<Panel> {
         }
         Layer::Versions { key, .. } => versions::write(&mut page, state, key),
         Layer::Peek { key, .. } => peek::write(&mut page, state, key),
+        Layer::BringBack { sessions, .. } => bring_back::write(&mut page, state, sessions),
         Layer::Recent { .. } => past::write_recent(&mut page, state),
         Layer::Diagnosis { .. } => diagnosis::write(&mut page, state),
         Layer::Palette(palette) => {

@@ -3,11 +3,9 @@
 use std::path::Path;
 
 use crate::app::state::State;
-use crate::core::model::{
-    FilePath, Format, Key, NeedKind, Peek, PlaceView, Talk, Untrusted, Utterance, WindowState, Work,
-};
+use crate::core::model::{Key, NeedKind, Peek, Talk, Untrusted, Utterance};
 use crate::present::need::doing::question as question_words;
-use crate::present::report_index::{Index, window_name};
+use crate::present::report_index::window_name;
 use crate::present::text::page::Page;
 use crate::present::text::tone::Tone;
 use crate::present::text::{age, safe};
@@ -18,42 +16,6 @@ const MOST_CALLS: usize = 6;
 const MOST_OF_PROMPT: usize = 6;
 /// The most lines of a pane that are shown, its last ones.
 const MOST_OF_PANE: usize = 24;
-
-/// What is looked at.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PeekQuestion {
-    /// The window.
-    pub(crate) key: Key,
-    /// Its session, with the file or the database that has it.
-    pub(crate) session: Option<SessionFile>,
-    /// Its pane, if that is known exactly.
-    pub(crate) place: Option<PlaceView>,
-}
-
-/// A session in a file or in a database.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct SessionFile {
-    pub(crate) format: Format,
-    pub(crate) session: Untrusted,
-    pub(crate) path: FilePath,
-}
-
-/// Returns what is to be looked at for a window of this machine.
-pub(crate) fn question(index: &Index, key: &Key) -> Option<PeekQuestion> {
-    let window = index.window(key).filter(|_| key.machine().is_none());
-    let session = |work: &Work| SessionFile {
-        format: work.format,
-        session: work.session.clone(),
-        path: work.path.clone(),
-    };
-    if let Some(window) = window {
-        let place =
-            Some(window.place.clone()).filter(|_| window.has_pane() && window.state != WindowState::Zombie);
-        return Some(PeekQuestion { key: key.clone(), session: window.work.as_deref().map(session), place });
-    }
-    let (_, work) = index.report.owner_of_edits(key).filter(|_| key.machine().is_none())?;
-    Some(PeekQuestion { key: key.clone(), session: Some(session(work)), place: None })
-}
 
 /// Writes what was seen and returns the title.
 pub(crate) fn write(page: &mut Page, state: &State, key: &Key) -> String {

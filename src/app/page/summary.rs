@@ -116,6 +116,7 @@ fn hint(remedy: Remedy, open: Option<&Layer>) -> Line {
                 | Layer::Recent { .. }
                 | Layer::Versions { .. }
                 | Layer::Peek { .. }
+                | Layer::BringBack { .. }
                 | Layer::Map { .. },
             ),
             _,

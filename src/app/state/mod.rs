@@ -1,8 +1,10 @@
 //! Everything that the screen knows.
 
+mod bring_back;
 mod look;
-pub(crate) mod peek;
+mod peek;
 mod table;
+pub(crate) mod windows;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -17,7 +19,7 @@ use super::sheet::Sheet;
 use crate::app::attention::deaths::Deaths;
 use crate::app::attention::unseen::UnseenWindows;
 use crate::app::page::panel::Panel;
-use crate::app::state::peek::PeekState;
+use crate::app::state::windows::{BringBack, PeekState};
 use crate::app::table::bands::Bands;
 use crate::app::table::filter::Filter;
 use crate::app::table::geometry::Size;
@@ -132,6 +134,8 @@ pub struct State {
     pub(crate) versions: Option<(Key, Arc<Vec<ListedVersion>>)>,
     /// Which window a person looks into.
     pub(crate) peek: PeekState,
+    /// The dead windows that a person may bring back.
+    pub(crate) bring_back: BringBack,
     /// The journal as it was read last.
     pub(crate) history: Arc<History>,
     /// What was observed.
@@ -204,6 +208,7 @@ impl State {
             sheets: 0,
             versions: None,
             peek: PeekState::default(),
+            bring_back: BringBack::default(),
             history: Arc::default(),
             timeline: Timeline::default(),
             deaths: Deaths::default(),
@@ -256,6 +261,7 @@ impl State {
             Some(
                 Layer::Map { .. }
                 | Layer::Recent { .. }
+                | Layer::BringBack { .. }
                 | Layer::Diagnosis { .. }
                 | Layer::Palette(_)
                 | Layer::Columns { .. }
@@ -310,6 +316,7 @@ impl State {
                 | Layer::Recent { .. }
                 | Layer::Versions { .. }
                 | Layer::Peek { .. }
+                | Layer::BringBack { .. }
                 | Layer::Map { .. },
             ) => None,
         }

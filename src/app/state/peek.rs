@@ -1,37 +1,15 @@
-//! Which window a person looks into, and what was seen of it.
+//! Which window a person looks into, and when it is looked at.
 
 use std::sync::Arc;
 
-use jiff::Timestamp;
-
 use super::{Picture, State};
 use crate::app::layer::Layer;
-use crate::app::page::peek::{PeekQuestion, question};
 use crate::app::sheet;
-use crate::core::model::{Key, Peek};
+use crate::core::model::{Key, Peek, PeekQuestion, SessionPlace, WindowState, Work};
+use crate::present::report_index::Index;
 
 /// For how many seconds what a pane shows counts as new.
 const PANE_SECONDS: i64 = 2;
-
-/// What is looked into.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct PeekState {
-    /// Whether it stands beside the table, in place of the evidence.
-    pub(crate) is_beside: bool,
-    /// What was seen last, and of which window.
-    last: Option<(Key, Arc<Peek>)>,
-    /// What was looked at last, as it was then.
-    asked: Option<(PeekQuestion, Option<Timestamp>, i64)>,
-    /// Whether the answer is still to come.
-    is_under_way: bool,
-}
-
-impl PeekState {
-    /// Returns what was seen of a window, if it was looked at last.
-    pub(crate) fn seen(&self, key: &Key) -> Option<&Peek> {
-        self.last.as_ref().filter(|(of, _)| of == key).map(|(_, peek)| &**peek)
-    }
-}
 
 impl State {
     /// Returns the window that is looked into.
@@ -77,4 +55,21 @@ impl State {
         self.peek.last = Some((key, peek));
         is_shown
     }
+}
+
+/// Returns what is to be looked at for a window of this machine.
+fn question(index: &Index, key: &Key) -> Option<PeekQuestion> {
+    let window = index.window(key).filter(|_| key.machine().is_none());
+    let session = |work: &Work| SessionPlace {
+        format: work.format,
+        session: work.session.clone(),
+        path: work.path.clone(),
+    };
+    if let Some(window) = window {
+        let place =
+            Some(window.place.clone()).filter(|_| window.has_pane() && window.state != WindowState::Zombie);
+        return Some(PeekQuestion { key: key.clone(), session: window.work.as_deref().map(session), place });
+    }
+    let (_, work) = index.report.owner_of_edits(key).filter(|_| key.machine().is_none())?;
+    Some(PeekQuestion { key: key.clone(), session: Some(session(work)), place: None })
 }

@@ -1,5 +1,6 @@
 //! Keys and reports go in, states come out.
 
+pub(crate) mod bring_back;
 pub(crate) mod deaths;
 pub(crate) mod evidence;
 pub(crate) mod looks;

@@ -1,6 +1,7 @@
 //! The commands that act: `release`, `park`, `migrate`, `clean`, `stop`, `undo`. Each shows its plans
 //! first; each plan is confirmed, verified and journalled by itself.
 
+pub(crate) mod bring_back;
 mod elsewhere;
 mod far;
 pub(crate) mod open;

@@ -62,6 +62,21 @@ pub(crate) enum ActCommand {
         #[command(flatten)]
         consent: Consent,
     },
+    /// Bring back windows that have died
+    ///
+    /// Without a name it lists the windows that have died without being closed. Those that are named are brought back by
+    /// their agents' own commands, in new windows of the tmux or zellij that this runs in.
+    BringBack {
+        /// A name, a session or its start, a key, or a folder
+        #[arg(value_name = "NAME", conflicts_with = "all", value_hint = ValueHint::Username)]
+        subjects: Vec<String>,
+        /// All that can be brought back
+        #[arg(long)]
+        all: bool,
+        /// How it is confirmed
+        #[command(flatten)]
+        consent: Consent,
+    },
     /// Undo a journal entry; by default the newest
     ///
     /// The newest is that of those which can be undone.

@@ -29,7 +29,7 @@ const GROUPS: [Group; 4] = [
     Group {
         title: "Act",
         shown: &["release", "stop", "rescue", "undo"],
-        named: &["clean", "park", "migrate", "hold"],
+        named: &["bring-back", "clean", "park", "migrate", "hold"],
     },
     Group {
         title: "Set up",

@@ -20,6 +20,7 @@ use crate::config::{Access, Alerts, Config, Notify, Switch, Theme};
 use crate::core::model::Untrusted;
 use crate::observe::Observer;
 use crate::observe::fleet::Everywhere;
+use crate::run::bring_back::Opener;
 use crate::run::tape::Tape;
 use crate::run::{self, AtEnd};
 use crate::source::database::sqlite::copies::Copies;
@@ -99,14 +100,15 @@ pub(crate) fn screen(settings: &Settings, observer: Observer, about: About) -> O
     let start = settings.view.as_deref().map(started).unwrap_or_default();
     let view = settings.view.clone().filter(|_| !config.access.is_read_only());
     let hints = Some(hints);
-    let is_in_tmux = settings.environment.is_in_tmux;
+    let environment = &settings.environment;
+    let opener = Opener::of_environment(environment.is_in_tmux, environment.is_in_zellij);
     let options = run::Options {
         badge,
         hints,
         shows_left_overs: Some(shows_left_overs),
         orders: orders(settings),
         fleet: shown,
-        is_in_tmux,
+        opener,
         executor,
         tape,
         replay: None,

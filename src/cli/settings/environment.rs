@@ -58,6 +58,8 @@ pub(crate) struct Environment {
     pub(crate) is_dumb: bool,
     /// Whether claimtop runs in a pane of tmux (`TMUX`).
     pub(crate) is_in_tmux: bool,
+    /// Whether claimtop runs in a pane of zellij (`ZELLIJ`).
+    pub(crate) is_in_zellij: bool,
     /// Whether git is to use another repository, working tree or index than it would find (git(1)).
     pub(crate) is_git_elsewhere: bool,
 }
@@ -93,6 +95,7 @@ impl Environment {
             has_light_ground: plain("COLORFGBG").is_some_and(|value| is_light(&value)),
             is_dumb: is_dumb(),
             is_in_tmux: variable("TMUX").is_some(),
+            is_in_zellij: variable("ZELLIJ").is_some(),
             is_git_elsewhere: GIT_VARIABLES.iter().any(|name| variable(name).is_some()),
         }
     }

@@ -81,7 +81,7 @@ pub use self::snapshot::{
     BrokenFile, Database, DatabaseFile, MadeTree, NamedSession, NamedSessions, Repo, RepoSort, SeenAgent,
     Snapshot, SourceHealth, SourceState, StrayTree, Topic, Users, Worktree,
 };
-pub use self::talk::{Peek, Talk, Utterance, UtteranceKind};
+pub use self::talk::{Peek, PeekQuestion, SessionPlace, Talk, Utterance, UtteranceKind};
 pub use self::text::Untrusted;
 pub use self::text::fixed::NamedTexts;
 pub(crate) use self::text::fixed::Word;

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::Untrusted;
+use super::{FilePath, Format, Key, PlaceView, Untrusted};
 use crate::core::model::text::secret::hide;
 
 /// The most characters that are kept of one utterance.
@@ -138,4 +138,26 @@ pub struct Peek {
     pub talk: Result<Talk, String>,
     /// The last lines of its pane, or why they are not known; `None` if no pane is known that can be asked.
     pub pane: Option<Result<Vec<Untrusted>, String>>,
+}
+
+/// What is looked at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PeekQuestion {
+    /// The window.
+    pub key: Key,
+    /// Its session, with the file or the database that has it.
+    pub session: Option<SessionPlace>,
+    /// Its pane, if that is known exactly.
+    pub place: Option<PlaceView>,
+}
+
+/// A session in a file or in a database.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SessionPlace {
+    /// Its format.
+    pub format: Format,
+    /// Its ID.
+    pub session: Untrusted,
+    /// Where it is.
+    pub path: FilePath,
 }

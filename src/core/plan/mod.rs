@@ -1,6 +1,7 @@
 //! Plans of actions, as pure data: shown before anything is touched.
 
 pub(crate) mod about;
+pub(crate) mod bring_back;
 pub(crate) mod find;
 pub(crate) mod holder;
 pub(crate) mod left;

@@ -237,7 +237,7 @@ mod tests {
     #[test]
     fn what_was_said_is_read_once_though_it_is_written_twice() {
         let told =
-            crate::format::work::talk::testing::told(read_talk, &[CONTEXT, PROMPT, ANSWER, SET, TOOLS]);
+            crate::format::work::talk::testing::summary(read_talk, &[CONTEXT, PROMPT, ANSWER, SET, TOOLS]);
         assert_eq!(told, ["", "I will.", "read_file; write_file; replace", "Fix it\nplease"]);
     }
 

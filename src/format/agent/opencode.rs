@@ -62,7 +62,7 @@ pub fn doing(rows: Rows<'_>) -> (Doing, u64) {
 }
 
 /// Takes over what a row of `part` says: `data`, `at`, and `role` of its message.
-pub(crate) fn said(talk: &mut Talk, row: &Cells) {
+pub(crate) fn read_talk_row(talk: &mut Talk, row: &Cells) {
     let Some(data) = row.text("data").and_then(|data| json::parse(data.as_bytes()).ok()) else { return };
     let at = row.number("at").and_then(time::epoch_ms);
     let text = data.str("text").unwrap_or_default();

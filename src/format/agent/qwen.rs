@@ -234,7 +234,7 @@ mod tests {
     fn what_was_said_is_read_without_thoughts() {
         let thought =
             r#"{"type":"assistant","message":{"parts":[{"text":"Hm","thought":true},{"text":"Done."}]}}"#;
-        let told = crate::format::work::talk::testing::told(read_talk, &[PROMPT, EDIT, DONE, thought]);
+        let told = crate::format::work::talk::testing::summary(read_talk, &[PROMPT, EDIT, DONE, thought]);
         assert_eq!(told, ["", "Done.", "run_shell_command cargo test; edit b.rs", "Fix it\nplease"]);
     }
 

@@ -51,7 +51,7 @@ pub(crate) mod testing {
     use super::ReadTalk;
 
     /// Reads lines and returns the open questions with their choices, the last answer, the calls and the prompt.
-    pub(crate) fn told(read: ReadTalk, lines: &[&str]) -> [String; 4] {
+    pub(crate) fn summary(read: ReadTalk, lines: &[&str]) -> [String; 4] {
         let mut talk = Talk::default();
         lines.iter().for_each(|line| read(&mut talk, &json::parse(line.as_bytes()).unwrap()));
         let text = |one: &Utterance| one.text.raw().to_owned();

@@ -18,14 +18,15 @@ use crate::act::preflight::preview::Preview;
 use crate::act::rules::Answer;
 use crate::act::state::history_ring::HistoryRing;
 use crate::app::msg::{Jump, Msg, RecordingEvent, SheetAnswer};
-use crate::app::page::peek::PeekQuestion;
 use crate::app::page::versions::VersionsQuestion;
 use crate::core::history::timeline::Past;
 use crate::core::model::text::shown;
 use crate::core::model::{
-    ActionResult, Confirmation, EndResult, ErrorKind, Obstacle, Offer, Request, Untrusted,
+    ActionResult, Confirmation, EndResult, ErrorKind, Obstacle, Offer, PeekQuestion, Request, Untrusted,
 };
+use crate::core::plan::bring_back::ClosedWindow;
 use crate::observe::fleet::dispatch::Dispatcher;
+use crate::run::bring_back::{OpenResult, Opener};
 use crate::run::jump;
 use crate::run::jump::Ways;
 use crate::run::peek;
@@ -149,6 +150,7 @@ pub(crate) fn start(
         seen: Vec::new(),
         sender,
         tickets: Arc::clone(&tickets),
+        opener: ways.opener,
     };
     std::thread::Builder::new()
         .name("acting".to_owned())
@@ -165,6 +167,8 @@ struct Worker {
     seen: Vec<Preview>,
     sender: Sender<Event>,
     tickets: Arc<Tickets>,
+    /// What opens a window for one that is brought back.
+    opener: Opener,
 }
 
 impl Worker {
@@ -175,6 +179,11 @@ impl Worker {
                 Work::Offer(requests) => self.offer(&requests),
                 Work::Act(ticket, confirmed) => self.act(ticket, &confirmed),
                 Work::ReadHistory => self.read_history(),
+                Work::FindClosed => {
+                    let closed = self.closed_windows();
+                    self.send(Msg::Closed(Arc::new(closed), self.opener.place_words()));
+                }
+                Work::BringBack(sessions) => self.bring_back(&sessions),
                 Work::Measure(household) => {
                     let members = measured(&household);
                     self.send(Msg::Household(household.key, members));
@@ -182,6 +191,25 @@ impl Worker {
                 Work::Record => self.record(),
                 Work::Keep(past) => self.keep(&past),
             }
+        }
+    }
+
+    fn closed_windows(&mut self) -> Vec<ClosedWindow> {
+        self.executor.as_mut().map(Executor::closed_windows).unwrap_or_default()
+    }
+
+    /// Brings windows back, each if nothing alive runs its session by a look of this moment.
+    fn bring_back(&mut self, sessions: &[Untrusted]) {
+        for session in sessions {
+            // What was opened just now lives.
+            let closed = self.closed_windows().into_iter().find(|one| one.session == *session);
+            let said = match closed.map(|one| self.opener.open(&one)) {
+                None => "not brought back: it is not dead any more, or left nothing".to_owned(),
+                Some(OpenResult::There(place)) => format!("opened {place}"),
+                Some(OpenResult::Run(line)) => format!("run {}", shown(&line)),
+                Some(OpenResult::No(why)) => format!("not brought back: {}", shown(&why)),
+            };
+            self.send(Msg::BroughtBack(session.clone(), said));
         }
     }
 

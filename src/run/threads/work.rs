@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::app::msg::SheetAnswer;
 use crate::core::history::timeline::Past;
-use crate::core::model::{Household, Request};
+use crate::core::model::{Household, Request, Untrusted};
 use crate::run::tickets::Ticket;
 
 /// What a thread that acts on another machine is asked to do, for the sheet of this number.
@@ -24,6 +24,10 @@ pub(crate) enum Work {
     /// Do what was offered last and is confirmed by this.
     Act(Ticket, SheetAnswer),
     ReadHistory,
+    /// Find the windows that have died without being closed.
+    FindClosed,
+    /// Bring back the windows of these sessions.
+    BringBack(Vec<Untrusted>),
     /// Measure the processes of a window.
     Measure(Household),
     /// Begin a recording, or end it.

@@ -9,3 +9,4 @@ pub(crate) mod open;
 pub(crate) mod opener;
 pub(crate) mod pipe;
 pub(crate) mod processes;
+pub(crate) mod program;

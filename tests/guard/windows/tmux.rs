@@ -24,14 +24,16 @@ impl Tmux {
         program::copy("/bin/sh", &agent);
         let tmux = Self { socket: world.path("tmux.sock") };
         tmux.ask(&["new-session", "-d", "-s", "work", "-x", "80", "-y", "24", "/bin/sh"]);
-        let start = format!("{} -c 'read line'", agent.display());
+        let start = format!("{} -c 'echo the pane says hello; read line'", agent.display());
         tmux.ask(&["new-window", "-d", "-t", "work", "-n", "agent", &start]);
         tmux
     }
 
     fn ask(&self, arguments: &[&str]) -> String {
         let mut command = Command::new("tmux");
-        command.env_clear().env("PATH", "/usr/bin:/bin").env("TERM", "xterm-256color").env("LANG", "C.UTF-8");
+        // The windows of a server have the PATH that it was started with.
+        let programs = format!("{}:/usr/bin:/bin", self.socket.with_file_name("bin").display());
+        command.env_clear().env("PATH", programs).env("TERM", "xterm-256color").env("LANG", "C.UTF-8");
         let output = command.arg("-S").arg(&self.socket).args(["-f", "/dev/null"]).args(arguments).output();
         let output = output.unwrap();
         assert!(output.status.success(), "tmux {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
@@ -107,8 +109,65 @@ fn a_window_in_tmux_is_told_and_gone_to() {
     screen.press("J");
     screen.wait_for("tmux shows its pane %1");
     assert_eq!(tmux.shown(), pane);
+    screen.press("p");
+    screen.wait_for("Its pane now");
+    screen.wait_for("the pane says hello");
     drop(person);
     assert_eq!(screen.end(), 0);
+}
+
+/// A name that tmux would run if it were read as a format.
+const HOSTILE: &str = "pay #(touch pwned)";
+const SESSION: &str = "aaaaaaaa-0000-4000-8000-000000000901";
+
+#[test]
+fn a_dead_window_is_brought_back_unless_something_alive_may_run_its_session() {
+    let world = World::new();
+    world.write("bin/claude", "#!/bin/sh\necho \"$PWD $*\" >> \"$HOME/ran\"\nexec sleep 60\n");
+    let claude = world.path("bin/claude");
+    std::fs::set_permissions(&claude, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    world.write("my shop/pay.rs", "");
+    let folder = at(&world, "my shop");
+    let entry = serde_json::json!({
+        "pid": 4_194_301, "sessionId": SESSION, "cwd": folder, "startedAt": 1_795_000_000_000_i64, "name": HOSTILE
+    });
+    world.write("home/.claude/sessions/4194301.json", &entry.to_string());
+    let tmux = Tmux::start(&world);
+    tmux.ask(&["set-environment", "-g", "HOME", &at(&world, "home")]);
+    window(&world, &tmux);
+    let inside = format!("{},1,0", tmux.socket.display());
+    let path = format!("{}:/usr/bin:/bin", at(&world, "bin"));
+    let run = |arguments: &[&str]| world.run_with(arguments, &[("TMUX", &inside), ("PATH", &path)]);
+    // The session of the agent that lives in the server's second window is not known.
+    let refused = run(&["bring-back", "--all", "--yes"]);
+    assert_eq!(refused.code, 3, "{refused:?}");
+    assert!(refused.out.contains("may run its session: which one it runs is not known"), "{refused:?}");
+    tmux.ask(&["kill-window", "-t", "work:agent"]);
+    let listed = loop {
+        let listed = run(&["bring-back", "--json"]);
+        let report: Value = serde_json::from_str(&listed.out).unwrap();
+        if report["windows"][0]["refusal"].is_null() {
+            break report;
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    };
+    assert_eq!(listed["windows"][0]["session"], SESSION, "{listed}");
+    assert_eq!(run(&["bring-back", "nobody"]).code, 2);
+    let dry = run(&["bring-back", &SESSION[..8], "--dry-run"]);
+    assert_eq!((dry.code, tmux.ask(&["list-windows", "-t", "work"]).lines().count()), (0, 1), "{dry:?}");
+    let opened = run(&["bring-back", HOSTILE, "--yes"]);
+    assert_eq!(opened.code, 0, "{opened:?}");
+    assert!(opened.out.contains("opened in a new window of this tmux"), "{opened:?}");
+    let ran = (0..200).find_map(|_| {
+        std::thread::sleep(Duration::from_millis(50));
+        std::fs::read_to_string(world.path("home/ran")).ok().filter(|ran| ran.ends_with('\n'))
+    });
+    assert_eq!(ran.as_deref(), Some(format!("{folder} --resume {SESSION}\n").as_str()));
+    let names = tmux.ask(&["list-windows", "-t", "work", "-F", "#{window_name}"]);
+    assert!(names.contains("pay --touch pwned-"), "{names}");
+    for place in ["pwned", "home/pwned", "my shop/pwned"] {
+        assert!(!world.path(place).exists(), "{place}");
+    }
 }
 
 fn at(world: &World, name: &str) -> String {

@@ -52,7 +52,7 @@ pub(crate) fn read(talk: &mut Talk, line: &Object<'_>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::format::work::talk::testing::told;
+    use crate::format::work::talk::testing::summary;
 
     const PROMPT: &str =
         r#"{"type":"user","message":{"content":"Fix it\nplease"},"timestamp":"2026-11-22T11:00:00Z"}"#;
@@ -71,10 +71,10 @@ mod tests {
     fn questions_are_open_until_they_are_answered() {
         let lines = [PROMPT, TEXT, BASH, RESULT, ASKED, OTHERS, OWN];
         let expected = ["Which? [A, B]; When? []", "Two ways.", "Bash cargo test", "Fix it\nplease"];
-        assert_eq!(told(read, &lines), expected);
-        let answered = told(read, &[&lines[..], &[ANSWERED]].concat());
+        assert_eq!(summary(read, &lines), expected);
+        let answered = summary(read, &[&lines[..], &[ANSWERED]].concat());
         assert_eq!(answered[0], "");
-        assert_eq!(told(read, &[&lines[..], &[PROMPT]].concat())[0], "", "a prompt is an answer");
-        assert_eq!(told(read, &[PROMPT, TEXT, PLAN]), ["1. Read []", "I will.", "", "Fix it\nplease"]);
+        assert_eq!(summary(read, &[&lines[..], &[PROMPT]].concat())[0], "", "a prompt is an answer");
+        assert_eq!(summary(read, &[PROMPT, TEXT, PLAN]), ["1. Read []", "I will.", "", "Fix it\nplease"]);
     }
 }

@@ -47,7 +47,7 @@ pub(crate) fn read(talk: &mut Talk, line: &Object<'_>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::format::work::talk::testing::told;
+    use crate::format::work::talk::testing::summary;
 
     const PROMPT: &str = r#"{"timestamp":"2026-11-22T11:00:01Z","type":"event_msg","payload":{"type":"item_completed","item":{"type":"UserMessage","content":[{"type":"text","text":"Fix it"}]}}}"#;
     const TEXT: &str = r#"{"type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"I will."}]}}"#;
@@ -62,7 +62,7 @@ mod tests {
     fn a_rollout_tells_what_was_said() {
         let lines = [PROMPT, TEXT, DEVELOPER, COMMAND, PATCH, ASKED];
         let calls = "apply_patch a.rs; exec_command cargo test";
-        assert_eq!(told(read, &lines), ["Which? [A]", "I will.", calls, "Fix it"]);
-        assert_eq!(told(read, &[&lines[..], &[OUTPUT]].concat())[0], "");
+        assert_eq!(summary(read, &lines), ["Which? [A]", "I will.", calls, "Fix it"]);
+        assert_eq!(summary(read, &[&lines[..], &[OUTPUT]].concat())[0], "");
     }
 }

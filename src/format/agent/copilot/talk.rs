@@ -29,7 +29,7 @@ pub(crate) fn read(talk: &mut Talk, line: &Object<'_>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::format::work::talk::testing::told;
+    use crate::format::work::talk::testing::summary;
 
     const PROMPT: &str =
         r#"{"type":"user.message","data":{"content":"Fix it"},"timestamp":"2026-11-22T11:00:01Z"}"#;
@@ -42,7 +42,7 @@ mod tests {
     #[test]
     fn a_log_tells_what_was_said() {
         let lines = [PROMPT, ANSWER, BASH, ASKED, OTHERS];
-        assert_eq!(told(read, &lines), ["Which? [A, B]", "I will.", "bash cargo test", "Fix it"]);
-        assert_eq!(told(read, &[&lines[..], &[DONE]].concat())[0], "");
+        assert_eq!(summary(read, &lines), ["Which? [A, B]", "I will.", "bash cargo test", "Fix it"]);
+        assert_eq!(summary(read, &[&lines[..], &[DONE]].concat())[0], "");
     }
 }

@@ -11,7 +11,7 @@ use rustix::io::Errno;
 
 use crate::core::model::{Doing, Format, SubAgent, Talk, TurnState, UnreadWork, Untrusted, WhyUnread, Work};
 use crate::format::Base;
-use crate::format::agent::opencode::{Rows, WRITES, doing, said};
+use crate::format::agent::opencode::{Rows, WRITES, doing, read_talk_row};
 use crate::format::reading::cells::Cells;
 use crate::format::reading::json;
 use crate::format::reading::time;
@@ -220,7 +220,7 @@ pub(crate) fn talk(path: &Path, session: &Untrusted, copies: &Copies) -> Result<
              AND octet_length(data) <= {LONGEST} AND {is_said} {NEWEST}"
         );
         let mut talk = Talk::default();
-        session.ask(&cells, &from, SAID)?.iter().rev().for_each(|row| said(&mut talk, row));
+        session.ask(&cells, &from, SAID)?.iter().rev().for_each(|row| read_talk_row(&mut talk, row));
         Ok(talk)
     };
     read().map_err(|error| format!("the session's database cannot be read: {error}"))

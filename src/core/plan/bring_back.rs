@@ -1,0 +1,194 @@
+//! Windows that have died without being closed, and how each is brought back: by its agent's own command, in its folder,
+//! and only where nothing alive runs its session, for all that can be known.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use crate::core::judge::window::agent::Signatures;
+use crate::core::judge::window::possible_agent::PossibleAgent;
+use crate::core::judge::world::World;
+use crate::core::model::report::need::resume;
+use crate::core::model::snapshot::note::BoundSession;
+use crate::core::model::snapshot::process::has_exited;
+use crate::core::model::{
+    Format, JudgedRecord, Key, KeyKind, Process, Reason, RecordKind, Report, Snapshot, Strength, Untrusted,
+    VerdictState,
+};
+
+/// A window that has died without being closed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ClosedWindow {
+    /// The key of its newest record.
+    pub key: Key,
+    /// Its name.
+    pub name: Untrusted,
+    /// Its agent.
+    pub agent: &'static str,
+    /// Its session.
+    pub session: Untrusted,
+    /// The folder that it worked in.
+    pub folder: Option<Untrusted>,
+    /// What it was asked last, or its session's title.
+    pub doing: Option<Untrusted>,
+    /// The last sign of its life.
+    pub last_seen_at: Timestamp,
+    /// Its agent's own command that resumes the session.
+    pub command: Option<String>,
+    /// Why it is not brought back from here.
+    pub refusal: Option<String>,
+}
+
+/// Returns the windows that have died without being closed, the last one first.
+pub fn closed_windows(report: &Report, snapshot: &Snapshot, signatures: &Signatures) -> Vec<ClosedWindow> {
+    let world = World::new(snapshot, signatures);
+    let mut found: BTreeMap<&Untrusted, Vec<&JudgedRecord>> = BTreeMap::new();
+    let is_of_session =
+        |record: &&JudgedRecord| matches!(record.kind, RecordKind::Session | RecordKind::Lock);
+    for record in report.records.iter().filter(is_of_session) {
+        if let Some(session) = &record.session_id {
+            found.entry(session).or_default().push(record);
+        }
+    }
+    let closed =
+        found.into_iter().filter_map(|(session, records)| closed(report, (&world, session), &records));
+    let mut closed: Vec<ClosedWindow> = closed.collect();
+    // Agents without such records are known by their hooks' notes.
+    for note in snapshot.bound.notes.iter().filter(|note| is_dead(note, snapshot)) {
+        if closed.iter().all(|one| one.session != note.session_id) {
+            closed.extend(of_note(report, &world, note));
+        }
+    }
+    closed.sort_by_key(|one| Reverse(one.last_seen_at));
+    closed
+}
+
+fn closed(
+    report: &Report,
+    (world, session): (&World<'_>, &Untrusted),
+    records: &[&JudgedRecord],
+) -> Option<ClosedWindow> {
+    let has_died = |record: &&&JudgedRecord| {
+        record.verdict.state == VerdictState::Dead && record.lives_in.is_none() && record.lives_on.is_none()
+    };
+    // A record without a PID and a heartbeat does not claim that anything lives.
+    let says_nothing =
+        |record: &&&JudgedRecord| record.verdict.reason == Reason::NoPid && record.heartbeat_at.is_none();
+    let newest = records.iter().filter(has_died).max_by_key(|record| record.written_at)?;
+    let agent = newest.format.name();
+    let folder = newest.cwd.as_ref().map(|cwd| cwd.text().clone());
+    let command = resume(agent, session, None)?;
+    let alive = records.iter().find(|record| !has_died(record) && !says_nothing(record));
+    let runs = report.windows.iter().find(|window| window.session_id.as_ref() == Some(session));
+    let refusal = match (runs, alive) {
+        (Some(window), _) => Some(format!("its session runs as PID {}", window.pid)),
+        (None, Some(record)) => Some(match record.verdict.state {
+            VerdictState::Alive => "its session lives".to_owned(),
+            VerdictState::Dead | VerdictState::Unknown => {
+                format!("whether its session lives is not known: {}", record.verdict.reason.name())
+            }
+        }),
+        (None, None) => may_run(report, world, agent),
+    };
+    Some(ClosedWindow {
+        key: newest.key.clone(),
+        name: newest.title.clone(),
+        agent,
+        session: session.clone(),
+        refusal: refusal.or_else(|| folder.is_none().then(|| "its folder is not known".to_owned())),
+        folder,
+        doing: doing(world, session),
+        last_seen_at: newest.heartbeat_at.unwrap_or(newest.written_at),
+        command: Some(command),
+    })
+}
+
+/// Returns whether the process of a note has ended: it is of an earlier boot, or not in a whole process table.
+fn is_dead(note: &BoundSession, snapshot: &Snapshot) -> bool {
+    let (host, table) = (&snapshot.host, &snapshot.processes);
+    // Another machine of this name may share a folder that is not on this one's disk.
+    let is_here = note.host.raw() == host.name && snapshot.bound.medium.is_local();
+    let Some(boot) = host.boot_id.as_deref().filter(|_| is_here) else { return false };
+    if note.boot_id.raw() != boot {
+        return true;
+    }
+    let is_other = |process: &Process| process.id.start_ticks != note.start_ticks || has_exited(process);
+    let is_gone = table.partial.is_none() && !table.listed.contains(&note.pid);
+    host.pid_namespace == Some(note.pid_namespace) && table.get(note.pid).map_or(is_gone, is_other)
+}
+
+fn of_note(report: &Report, world: &World<'_>, note: &BoundSession) -> Option<ClosedWindow> {
+    let agent = Format::ALL.into_iter().map(|format| format.name()).find(|name| note.agent.raw() == *name)?;
+    let session = &note.session_id;
+    let command = resume(agent, session, None)?;
+    let is_alive =
+        |other: &Arc<BoundSession>| other.session_id == *session && !is_dead(other, world.snapshot);
+    let runs = report.windows.iter().find(|window| window.session_id.as_ref() == Some(session));
+    let refusal = match runs {
+        Some(window) => Some(format!("its session runs as PID {}", window.pid)),
+        None if world.snapshot.bound.notes.iter().any(is_alive) => Some("its session lives".to_owned()),
+        None => may_run(report, world, agent),
+    };
+    let folder = note.cwd.clone();
+    let name = folder.as_ref().and_then(|folder| folder.raw().rsplit('/').find(|part| !part.is_empty()));
+    Some(ClosedWindow {
+        key: Key::derive(KeyKind::Record, &[agent, session.raw()]),
+        name: name.unwrap_or(agent).into(),
+        agent,
+        session: session.clone(),
+        refusal: refusal.or_else(|| folder.is_none().then(|| "its folder is not known".to_owned())),
+        folder,
+        doing: doing(world, session),
+        last_seen_at: note.written_at,
+        command: Some(command),
+    })
+}
+
+/// Returns what a session was asked last, or its title.
+fn doing(world: &World<'_>, session: &Untrusted) -> Option<Untrusted> {
+    let work = world.snapshot.work.iter().find(|work| work.session == *session)?;
+    let asked = work.doing.prompt.as_ref().map(|prompt| prompt.text.clone());
+    asked.or_else(|| work.doing.title.clone())
+}
+
+/// Says which living process may run a session of an agent, for all that is known.
+fn may_run(report: &Report, world: &World<'_>, agent: &str) -> Option<String> {
+    let unknown = |possible: &PossibleAgent<'_>| match possible {
+        PossibleAgent::Known(process, name) if *name == agent => {
+            let window = report.windows.iter().find(|window| window.pid == process.id.pid);
+            let session = window.and_then(|window| window.session.as_ref());
+            session.is_none_or(|session| session.strength == Strength::Guess)
+        }
+        PossibleAgent::Known(..) => false,
+        PossibleAgent::Unproven(_) | PossibleAgent::Hidden(_) => true,
+    };
+    let mut agents = world.possible_agents.iter().map(|(agent, _)| agent);
+    let one = agents.find(|possible| unknown(possible))?;
+    Some(format!("{} may run its session: which one it runs is not known", one.name()))
+}
+
+impl ClosedWindow {
+    /// Returns whether any of these names is its own: its session or its start, its name, its key, its folder.
+    pub fn is_called(&self, name: &str) -> bool {
+        let is_session = name.len() >= 4 && self.session.raw().starts_with(name);
+        let folder = self.folder.as_ref().map(|folder| Path::new(folder.raw()));
+        is_session
+            || self.name.raw() == name
+            || self.key.as_str() == name
+            || folder.is_some_and(|folder| folder == Path::new(name))
+    }
+
+    /// Returns its folder for people.
+    pub fn folder_words(&self) -> String {
+        self.folder.as_ref().map(Untrusted::shown).unwrap_or_default()
+    }
+
+    /// Returns the command for a person's own shell.
+    pub fn line(&self) -> Option<String> {
+        resume(self.agent, &self.session, self.folder.as_ref())
+    }
+}
