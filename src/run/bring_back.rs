@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
+use crate::core::model::Untrusted;
 use crate::core::plan::bring_back::ClosedWindow;
-use crate::source::os::program::run;
+use crate::source::os::program::{output, run};
 
 /// Where a window is opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -58,6 +59,9 @@ impl Opener {
         if !Path::new(folder.raw()).is_dir() {
             return OpenResult::No(format!("its folder {} is gone", closed.folder_words()));
         }
+        if self == Self::Tmux && is_open(&closed.session) {
+            return OpenResult::No("a pane of this tmux was opened for it already".to_owned());
+        }
         // The shell stays, so that a command which fails can be read.
         let kept = format!("{line}; exec \"${{SHELL:-/bin/sh}}\"");
         let name = plain(closed.name.raw());
@@ -71,6 +75,12 @@ impl Opener {
             Err(error) => OpenResult::No(error.to_string()),
         }
     }
+}
+
+/// Returns whether a pane of this tmux was started with a session: its agent may not have said yet that it runs it.
+fn is_open(session: &Untrusted) -> bool {
+    let panes = output("tmux", &["list-panes", "-a", "-F", "#{pane_start_command}"]);
+    panes.is_ok_and(|panes| String::from_utf8_lossy(&panes).contains(session.raw()))
 }
 
 /// Returns a name without what tmux would read as a format, which can run a command (tmux(1), FORMATS), and without what

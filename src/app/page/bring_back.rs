@@ -21,7 +21,7 @@ pub(crate) fn write(page: &mut Page, state: &State, sessions: &[Untrusted]) -> S
                 let what = format!("y brings back {} {}.", count(able, "window"), state.bring_back.place);
                 page.text(&what, Tone::Key);
                 page.text(
-                    "It opens windows and closes none. Each session is looked for again first, so that none runs twice.",
+                    "It opens windows and closes none. All sessions are looked for again first, so that none runs twice.",
                     Tone::Dim,
                 );
             }

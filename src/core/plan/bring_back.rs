@@ -78,10 +78,12 @@ fn closed(
     // A record without a PID and a heartbeat does not claim that anything lives.
     let says_nothing =
         |record: &&&JudgedRecord| record.verdict.reason == Reason::NoPid && record.heartbeat_at.is_none();
-    let newest = records.iter().filter(has_died).max_by_key(|record| record.written_at)?;
-    let agent = newest.format.name();
+    let command = |record: &JudgedRecord| resume(record.format.name(), session, None);
+    // Other systems may have records of the session too.
+    let own = records.iter().filter(has_died).filter(|record| command(record).is_some());
+    let newest = own.max_by_key(|record| record.written_at)?;
+    let (agent, command) = (newest.format.name(), command(newest)?);
     let folder = newest.cwd.as_ref().map(|cwd| cwd.text().clone());
-    let command = resume(agent, session, None)?;
     let alive = records.iter().find(|record| !has_died(record) && !says_nothing(record));
     let runs = report.windows.iter().find(|window| window.session_id.as_ref() == Some(session));
     let refusal = match (runs, alive) {
@@ -99,7 +101,7 @@ fn closed(
         name: newest.title.clone(),
         agent,
         session: session.clone(),
-        refusal: refusal.or_else(|| folder.is_none().then(|| "its folder is not known".to_owned())),
+        refusal: refusal.or_else(|| unknown_folder(folder.as_ref())),
         folder,
         doing: doing(world, session),
         last_seen_at: newest.heartbeat_at.unwrap_or(newest.written_at),
@@ -140,12 +142,17 @@ fn of_note(report: &Report, world: &World<'_>, note: &BoundSession) -> Option<Cl
         name: name.unwrap_or(agent).into(),
         agent,
         session: session.clone(),
-        refusal: refusal.or_else(|| folder.is_none().then(|| "its folder is not known".to_owned())),
+        refusal: refusal.or_else(|| unknown_folder(folder.as_ref())),
         folder,
         doing: doing(world, session),
         last_seen_at: note.written_at,
         command: Some(command),
     })
+}
+
+fn unknown_folder(folder: Option<&Untrusted>) -> Option<String> {
+    let is_known = folder.is_some_and(|folder| folder.raw().starts_with('/'));
+    (!is_known).then(|| "its folder is not known".to_owned())
 }
 
 /// Returns what a session was asked last, or its title.

@@ -198,12 +198,13 @@ impl Worker {
         self.executor.as_mut().map(Executor::closed_windows).unwrap_or_default()
     }
 
-    /// Brings windows back, each if nothing alive runs its session by a look of this moment.
+    /// Brings windows back, each if nothing alive runs its session by a look of this moment. One look is for all: what
+    /// is opened has not said yet which session it runs, and would stand in the way of the others.
     fn bring_back(&mut self, sessions: &[Untrusted]) {
+        let found = self.closed_windows();
         for session in sessions {
-            // What was opened just now lives.
-            let closed = self.closed_windows().into_iter().find(|one| one.session == *session);
-            let said = match closed.map(|one| self.opener.open(&one)) {
+            let closed = found.iter().find(|one| one.session == *session);
+            let said = match closed.map(|one| self.opener.open(one)) {
                 None => "not brought back: it is not dead any more, or left nothing".to_owned(),
                 Some(OpenResult::There(place)) => format!("opened {place}"),
                 Some(OpenResult::Run(line)) => format!("run {}", shown(&line)),

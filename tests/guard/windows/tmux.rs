@@ -165,6 +165,9 @@ fn a_dead_window_is_brought_back_unless_something_alive_may_run_its_session() {
     assert_eq!(ran.as_deref(), Some(format!("{folder} --resume {SESSION}\n").as_str()));
     let names = tmux.ask(&["list-windows", "-t", "work", "-F", "#{window_name}"]);
     assert!(names.contains("pay --touch pwned-"), "{names}");
+    let again = run(&["bring-back", HOSTILE, "--yes"]);
+    assert_eq!(again.code, 3, "{again:?}");
+    assert!(again.out.contains("already") || again.out.contains("may run its session"), "{again:?}");
     for place in ["pwned", "home/pwned", "my shop/pwned"] {
         assert!(!world.path(place).exists(), "{place}");
     }
