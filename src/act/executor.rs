@@ -164,7 +164,14 @@ impl Executor {
         let mut hearing = Hearing { observer: &mut self.observer, testimony: self.testimony.as_ref() };
         let snapshot = hearing.look();
         let report = hearing.judge(&snapshot);
-        closed_windows(&report, &snapshot, &hearing.policy().signatures)
+        let mut closed = closed_windows(&report, &snapshot, &hearing.policy().signatures);
+        if self.observer.stage().is_some() {
+            // Behind the windows of a demo there are no sessions.
+            closed
+                .iter_mut()
+                .for_each(|one| one.refusal = Some("this is a demo: it has no session".to_owned()));
+        }
+        closed
     }
 
     /// Previews each request; what was read before the first one serves all of them.
