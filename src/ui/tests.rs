@@ -109,7 +109,7 @@ fn a_common_screen_has_the_evidence_of_the_selected_window_below() {
        PID             4711, start tick 617141
      17 more lines, 5 facts: Enter
      ◆ same-worktree: two live windows work in /home/dev/src/sho… · Enter shows why
-     Enter why  n next problem  / filter  s sort  f freeze  ? keys  q quit
+     Enter why  n next problem  / filter  p peek  s sort  f freeze  ? keys  q quit
     ");
 }
 

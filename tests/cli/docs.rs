@@ -5,6 +5,7 @@
 //! (`# exit 3`). What needs another machine, a database or somebody's own rows is parsed instead. The options of both are in
 //! the help of their command.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -161,7 +162,10 @@ impl Home {
     fn fault(&self, line: &Line) -> Option<String> {
         let command = line.text.split(['>', '|']).next().unwrap_or_default();
         let help = self.shell(&format!("{command} --help"));
-        let has = |option: &str| help.out.split_whitespace().any(|word| word.trim_end_matches(',') == option);
+        let shared = self.shell("claimtop help options");
+        let words = help.out.split_whitespace().chain(shared.out.split_whitespace());
+        let known: BTreeSet<&str> = words.map(|word| word.trim_end_matches(',')).collect();
+        let has = |option: &str| known.contains(option);
         let options = command.split_whitespace().filter(|word| word.starts_with("--"));
         let unknown: Vec<&str> = options.filter(|option| !has(option)).collect();
         if help.code != 0 || !unknown.is_empty() {

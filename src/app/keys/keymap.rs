@@ -90,7 +90,7 @@ pub(crate) const BINDINGS: &[Binding] = &[
         "p",
         "peek",
         "Look into the window: what it asks, what it said last, what its pane shows",
-        4,
+        5,
     ),
     bind(
         &[P::Char('R')],
