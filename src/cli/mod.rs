@@ -1,6 +1,7 @@
 //! The command line: arguments in, one command run, an exit code out.
 
 mod act;
+mod alive;
 mod args;
 mod demo;
 mod fleet;
@@ -86,13 +87,25 @@ fn run(arguments: &[OsString]) -> Outcome {
     if let Some(asked) = show::context_id::recognise(arguments) {
         return show::context_id::run(asked, &Options::default(), Environment::read());
     }
+    if let Some((process, shape)) = alive::recognise(arguments) {
+        return alive::of_process(&process, shape);
+    }
     match args::help::parse(arguments) {
+        Ok(arguments) if matches!(arguments.command, Some(Command::Alive(_))) => {
+            alive::usage(command(arguments))
+        }
         Ok(arguments) => command(arguments),
         Err(answer) if answer.use_stderr() => {
             // It quotes the arguments.
             answer.render().to_string().lines().for_each(|line| complain(&shown(line)));
-            // An agent takes a hook that fails so for a refusal.
-            Ok(if guard::is_hook(arguments) { Exit::Fine } else { Exit::Usage })
+            // An agent takes a hook that fails so for a refusal, and a script the usual code for an answer.
+            Ok(if guard::is_hook(arguments) {
+                Exit::Fine
+            } else if alive::is_asked(arguments) {
+                Exit::UsageOfAlive
+            } else {
+                Exit::Usage
+            })
         }
         Err(answer) => {
             // Help and version are answers, on the standard output; a reader may have gone.
@@ -183,6 +196,7 @@ fn command(arguments: Arguments) -> Outcome {
             let paint = Paint::for_stdout(settings.effective.config.color);
             show::stats::run(&settings, days, if json { Shape::Json } else { Shape::Text(paint) })
         }
+        Command::Alive(asked) => alive::run(asked, options, environment),
         Command::ContextId(asked) => show::context_id::run(asked, options, environment),
         Command::Bind(asked) => Ok(hook::bind::run(asked, options, environment)),
         Command::Guard { asker, what } => guarding(asker.as_deref(), what, options, environment),

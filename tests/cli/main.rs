@@ -14,6 +14,8 @@
 mod act;
 mod agents;
 #[cfg(target_os = "linux")]
+mod alive;
+#[cfg(target_os = "linux")]
 #[path = "../common/apart.rs"]
 mod apart;
 mod context;

@@ -39,7 +39,7 @@ const GROUPS: [Group; 4] = [
     Group {
         title: "Advanced",
         shown: &[],
-        named: &["guard", "bind", "context-id", "record", "replay", "fleet", "witness", "stream"],
+        named: &["alive", "guard", "bind", "context-id", "record", "replay", "fleet", "witness", "stream"],
     },
 ];
 

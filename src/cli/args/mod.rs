@@ -19,7 +19,8 @@ pub(crate) use self::far::{FleetCommand, WitnessCommand};
 pub(crate) use self::hooks::{BindArguments, ContextArguments, GuardCommand, HookCommand};
 pub(crate) use self::options::{LogLevel, Options};
 pub(crate) use self::showing::{
-    DemoArguments, FormatsCommand, RecordArguments, ReplayArguments, ReportArguments, View,
+    AliveArguments, AliveSubject, DemoArguments, FormatsCommand, RecordArguments, ReplayArguments,
+    ReportArguments, View,
 };
 use crate::cli::settings::values::{CompletionShell, NamedCommand};
 
@@ -97,6 +98,10 @@ pub(crate) enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Answer whether a process, session, pane or lock is alive
+    ///
+    /// Exit code 0 alive, 1 dead, 2 unknown, 64 usage; dead only with its proof.
+    Alive(AliveArguments),
     /// Print the context ID of the calling process
     ContextId(ContextArguments),
     /// Record which process runs a session; for hooks

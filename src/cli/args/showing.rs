@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 use jiff::Timestamp;
 
+use crate::core::judge::liveness::by_number::ProcessQuery;
+
 /// A view of `ls`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum View {
@@ -28,6 +30,35 @@ pub(crate) enum FormatsCommand {
         /// The description
         file: PathBuf,
     },
+}
+
+/// The arguments of `alive`.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct AliveArguments {
+    /// What it is about.
+    #[command(flatten)]
+    pub(crate) subject: AliveSubject,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// What `alive` is about.
+#[derive(Args, Clone, Debug)]
+#[group(required = true, multiple = false)]
+pub(crate) struct AliveSubject {
+    /// A process: its PID and, if it was recorded, its start in clock ticks since the boot, or in RFC 3339
+    #[arg(value_name = "PID[@START]")]
+    pub(crate) process: Option<ProcessQuery>,
+    /// A session of any agent, by its whole ID
+    #[arg(long, value_name = "ID")]
+    pub(crate) session: Option<String>,
+    /// The agent in a pane of tmux, such as %3
+    #[arg(long, value_name = "PANE")]
+    pub(crate) pane: Option<String>,
+    /// The holder of a record, a lock or a PID file
+    #[arg(long, value_name = "PATH")]
+    pub(crate) file: Option<PathBuf>,
 }
 
 /// How the demo is shown.

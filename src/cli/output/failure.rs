@@ -19,6 +19,12 @@ pub(crate) enum Exit {
     Refused,
     /// A source or the disk failed.
     Failed,
+    /// `alive`: dead.
+    Dead,
+    /// `alive`: unknown.
+    Unknown,
+    /// `alive` cannot use the command line or the configuration: 2 is an answer there.
+    UsageOfAlive,
     /// A bug in claimtop.
     Bug,
 }
@@ -28,10 +34,11 @@ impl Exit {
     pub(crate) fn code(self) -> u8 {
         match self {
             Self::Fine => 0,
-            Self::Problems => 1,
-            Self::Usage => 2,
+            Self::Problems | Self::Dead => 1,
+            Self::Usage | Self::Unknown => 2,
             Self::Refused => 3,
             Self::Failed => 4,
+            Self::UsageOfAlive => 64,
             Self::Bug => 70,
         }
     }

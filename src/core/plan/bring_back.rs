@@ -9,15 +9,14 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde::Serialize;
 
+use crate::core::judge::session::lives::{possible_runner, says_nothing};
 use crate::core::judge::window::agent::Signatures;
-use crate::core::judge::window::possible_agent::PossibleAgent;
 use crate::core::judge::world::World;
 use crate::core::model::report::need::resume;
 use crate::core::model::snapshot::note::BoundSession;
 use crate::core::model::snapshot::process::has_exited;
 use crate::core::model::{
-    Format, JudgedRecord, Key, KeyKind, Process, Reason, RecordKind, Report, Snapshot, Strength, Untrusted,
-    VerdictState,
+    Format, JudgedRecord, Key, KeyKind, Process, RecordKind, Report, Snapshot, Untrusted, VerdictState,
 };
 
 /// A window that has died without being closed.
@@ -75,9 +74,6 @@ fn closed(
     let has_died = |record: &&&JudgedRecord| {
         record.verdict.state == VerdictState::Dead && record.lives_in.is_none() && record.lives_on.is_none()
     };
-    // A record without a PID and a heartbeat does not claim that anything lives.
-    let says_nothing =
-        |record: &&&JudgedRecord| record.verdict.reason == Reason::NoPid && record.heartbeat_at.is_none();
     let command = |record: &JudgedRecord| resume(record.format.name(), session, None);
     // Other systems may have records of the session too.
     let own = records.iter().filter(has_died).filter(|record| command(record).is_some());
@@ -164,17 +160,7 @@ fn doing(world: &World<'_>, session: &Untrusted) -> Option<Untrusted> {
 
 /// Says which living process may run a session of an agent, for all that is known.
 fn may_run(report: &Report, world: &World<'_>, agent: &str) -> Option<String> {
-    let unknown = |possible: &PossibleAgent<'_>| match possible {
-        PossibleAgent::Known(process, name) if *name == agent => {
-            let window = report.windows.iter().find(|window| window.pid == process.id.pid);
-            let session = window.and_then(|window| window.session.as_ref());
-            session.is_none_or(|session| session.strength == Strength::Guess)
-        }
-        PossibleAgent::Known(..) => false,
-        PossibleAgent::Unproven(_) | PossibleAgent::Hidden(_) => true,
-    };
-    let mut agents = world.possible_agents.iter().map(|(agent, _)| agent);
-    let one = agents.find(|possible| unknown(possible))?;
+    let one = possible_runner(|name| name == agent, report, world)?;
     Some(format!("{} may run its session: which one it runs is not known", one.name()))
 }
 

@@ -6,6 +6,7 @@
 
 pub(crate) mod absent;
 pub(crate) mod answer;
+pub(crate) mod by_number;
 pub(crate) mod domain;
 pub(crate) mod locks;
 pub(crate) mod machine;

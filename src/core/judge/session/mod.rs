@@ -8,6 +8,7 @@ pub(crate) mod arguments;
 mod beginnings;
 mod guess;
 mod known;
+pub(crate) mod lives;
 
 pub(crate) use self::guess::may_run;
 

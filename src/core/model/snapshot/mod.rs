@@ -75,6 +75,31 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
+    /// Creates a snapshot of processes alone.
+    pub(crate) fn of_processes(taken_at: Timestamp, host: Host, processes: ProcessTable) -> Self {
+        Self {
+            taken_at,
+            host,
+            processes,
+            records: Vec::new(),
+            broken: Vec::new(),
+            repos: Vec::new(),
+            databases: Vec::new(),
+            sources: Vec::new(),
+            seen_agents: Vec::new(),
+            bound: Notes::default(),
+            homes: Vec::new(),
+            session_files: Vec::new(),
+            work: Vec::new(),
+            unread_work: Vec::new(),
+            tombstones: Arc::default(),
+            plain_folders: Vec::new(),
+            traces: Vec::new(),
+            unfinished: Vec::new(),
+            git_commands: Vec::new(),
+        }
+    }
+
     /// Returns whether all of a repository's working trees and branches were read: only then is a missing one
     /// significant.
     pub(crate) fn is_whole(&self, repo: &Repo) -> bool {

@@ -123,6 +123,11 @@ pub fn chain(pid: u32, candidates: &Candidates) -> ProcessTable {
     system::chain(pid, candidates)
 }
 
+/// Reads one process and nothing else: the table proves no absence, and may be empty where a whole scan is not.
+pub(crate) fn single(pid: u32) -> ProcessTable {
+    system::single(pid)
+}
+
 /// Returns the inode of a process's pidfd, unique for one boot and the same in every PID namespace; `None` if the
 /// kernel has none, or the process has exited.
 pub(crate) fn pidfd_inode(id: ProcessId) -> Option<u64> {

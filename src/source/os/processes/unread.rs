@@ -3,10 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use crate::core::model::{FolderId, Household, InputEnd, Interaction, Member, Port, ProcessId};
+use crate::core::model::{FolderId, Household, InputEnd, Interaction, Member, Port, ProcessId, ProcessTable};
 use crate::source::os::opener::HiddenOpener;
 use crate::source::os::processes::measure::Measure;
 use crate::source::os::processes::traced::TraceReading;
+
+/// Returns no process: on this system all are read at once.
+pub(crate) fn single(_pid: u32) -> ProcessTable {
+    let partial = Some("no single process is read on this system".to_owned());
+    ProcessTable { partial, ..ProcessTable::default() }
+}
 
 /// Returns none: open files are not read on this system.
 pub(crate) fn open_files(_pid: u32) -> Vec<PathBuf> {

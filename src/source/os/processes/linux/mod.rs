@@ -12,6 +12,7 @@ pub(crate) mod namespace;
 pub(crate) mod pidfd;
 pub(crate) mod print;
 pub(crate) mod proc;
+pub(crate) mod single;
 pub(crate) mod sockets;
 pub(crate) mod trace;
 
@@ -29,6 +30,7 @@ pub(crate) use self::folders::{View, own_view, view_of, working_folder};
 pub(crate) use self::known::settled_tick;
 pub(crate) use self::pidfd::{inode_of as pidfd_inode, lives, lives_by_inode, open_verified as pidfd_of};
 pub(crate) use self::proc::stat::ticks_per_second;
+pub(crate) use self::single::single;
 use crate::core::judge::window::agent::Candidates;
 use crate::core::model::snapshot::host::INITIAL_PID_NAMESPACE;
 use crate::core::model::{

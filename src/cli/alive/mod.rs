@@ -1,0 +1,72 @@
+//! `alive`: whether a process, a session, a pane or the holder of a file lives, with the rule and its evidence.
+//!
+//! The exit code is the answer, and no failure has the code of one.
+
+mod answer;
+mod file;
+mod process;
+mod session;
+
+use std::ffi::OsString;
+
+use super::{Scene, scene};
+use crate::cli::args::{AliveArguments, AliveSubject, Options};
+use crate::cli::output::failure::{Exit, Failure, Outcome};
+use crate::cli::output::{Paint, Shape};
+use crate::cli::settings::environment::Environment;
+use crate::core::judge::liveness::by_number::ProcessQuery;
+
+/// Parses a plain `alive PID[@START]` without building the whole parser, and without reading anything: scripts run it
+/// often. `None` for everything that is not exactly that.
+pub(crate) fn recognise(arguments: &[OsString]) -> Option<(ProcessQuery, Shape)> {
+    let [_, command, rest @ ..] = arguments else { return None };
+    if command != "alive" {
+        return None;
+    }
+    let (process, shape) = match rest {
+        [process] => (process, Shape::Text(Paint::Plain)),
+        [process, json] | [json, process] if json == "--json" => (process, Shape::Json),
+        _ => return None,
+    };
+    Some((process.to_str()?.parse().ok()?, shape))
+}
+
+/// Returns whether the arguments ask this command, even if they cannot be parsed.
+pub(crate) fn is_asked(arguments: &[OsString]) -> bool {
+    let definition = super::args::help::definition().ignore_errors(true);
+    let parsed = definition.try_get_matches_from(arguments);
+    parsed.is_ok_and(|parsed| parsed.subcommand_name() == Some("alive"))
+}
+
+/// Gives a usage error the code that this command has for it.
+pub(crate) fn usage(outcome: Outcome) -> Outcome {
+    let code = |exit| if exit == Exit::Usage { Exit::UsageOfAlive } else { exit };
+    match outcome {
+        Ok(exit) => Ok(code(exit)),
+        Err(failure) => Err(Failure { exit: code(failure.exit), ..failure }),
+    }
+}
+
+/// Answers for a process alone.
+///
+/// # Errors
+/// The output cannot be written.
+pub(crate) fn of_process(query: &ProcessQuery, shape: Shape) -> Outcome {
+    process::answer(query).print(shape)
+}
+
+/// Answers for what the arguments name.
+///
+/// # Errors
+/// The configuration cannot be used, or the output cannot be written.
+pub(crate) fn run(asked: AliveArguments, options: &Options, environment: Environment) -> Outcome {
+    let shape = if asked.json { Shape::Json } else { Shape::Text(Paint::Plain) };
+    let look = || -> Result<Scene, Failure> { scene(options, environment.clone()) };
+    match asked.subject {
+        AliveSubject { process: Some(query), .. } => of_process(&query, shape),
+        AliveSubject { session: Some(session), .. } => session::of_session(&session, look()?).print(shape),
+        AliveSubject { pane: Some(pane), .. } => session::of_pane(&pane, look()?).print(shape),
+        AliveSubject { file: Some(path), .. } => file::answer(&path, look()?).print(shape),
+        AliveSubject { .. } => Ok(Exit::Usage),
+    }
+}
