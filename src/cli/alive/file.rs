@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use jiff::tz::TimeZone;
+
 use super::answer::{Answer, Subject};
 use super::process;
 use crate::cli::Scene;
@@ -54,7 +56,7 @@ fn pid_file(path: &Path) -> Result<(ProcessQuery, Record), String> {
         medium: medium_at(path),
     };
     let now = clock::now();
-    let reading = Reading { host: &host::host(now), now };
+    let reading = Reading { host: &host::host_in(TimeZone::UTC, now), now };
     // Every agent may run records of this format, so the format excludes no process.
     let record = draft::record(Format::Entire, RecordKind::Lock, &image, &reading);
     Ok((query.clone(), query.in_record(record)))

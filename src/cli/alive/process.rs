@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use jiff::tz::TimeZone;
+
 use super::answer::{Answer, Subject};
 use crate::core::judge::liveness::by_number::{ProcessQuery, judge_process};
 use crate::core::judge::window::agent::Signatures;
@@ -24,7 +26,7 @@ pub(super) fn answer(query: &ProcessQuery) -> Answer {
 /// a look at all of them: its number may be another one's in a container.
 pub(super) fn answer_for(query: &ProcessQuery, record: &Record, subject: Subject) -> Answer {
     let now = clock::now();
-    let host = host::host(now);
+    let host = host::host_in(TimeZone::UTC, now);
     let pid = query.pid.valid();
     let single = pid.map(processes::single).unwrap_or_default();
     let mut snapshot = Snapshot::of_processes(now, host, single);

@@ -67,6 +67,11 @@ fn booted_at(now: Timestamp) -> Option<Timestamp> {
 
 /// Reads all facts about the machine; `now` and the uptime give the boot time.
 pub fn host(now: Timestamp) -> Host {
+    host_in(clock::zone(), now)
+}
+
+/// Reads the same in a known zone: to find the machine's own takes a walk through the system's list of zones.
+pub(crate) fn host_in(zone: TimeZone, now: Timestamp) -> Host {
     Host {
         name: name(),
         platform: platform(),
@@ -80,7 +85,7 @@ pub fn host(now: Timestamp) -> Host {
         clock_doubt: SignedDuration::ZERO,
         ticks_per_second: processes::ticks_per_second(),
         uid: geteuid().as_raw(),
-        zone: clock::zone(),
+        zone,
     }
 }
 
