@@ -196,7 +196,7 @@ fn command(arguments: Arguments) -> Outcome {
             let paint = Paint::for_stdout(settings.effective.config.color);
             show::stats::run(&settings, days, if json { Shape::Json } else { Shape::Text(paint) })
         }
-        Command::Alive(asked) => alive::run(asked, options, environment),
+        Command::Alive(asked) => alive::run(asked, || Ok(scene(options, environment)?.observer)),
         Command::ContextId(asked) => show::context_id::run(asked, options, environment),
         Command::Bind(asked) => Ok(hook::bind::run(asked, options, environment)),
         Command::Guard { asker, what } => guarding(asker.as_deref(), what, options, environment),

@@ -245,12 +245,11 @@ fn a_pid_file_is_as_alive_as_its_process() {
 }
 
 #[test]
-fn a_pid_file_from_before_its_pids_process_is_dead() {
+fn a_pid_file_from_before_its_pids_process_may_be_a_copy() {
     let world = World::new();
     let sleeper = Sleeper::start();
     let path = world.write("tmp/x.pid", &sleeper.pid().to_string());
-    let file = std::fs::File::options().write(true).open(&path).unwrap();
-    file.set_modified(std::time::SystemTime::now() - std::time::Duration::from_hours(1)).unwrap();
+    age(&path, 1);
     // A copy can have kept the time, so its inode must be old as well; a new one proves nothing.
     assert_eq!(ask_file(&world, &path), (2, "other-clock".to_owned()));
 }
@@ -301,4 +300,119 @@ fn a_session_or_a_pane_that_nothing_names_is_unknown_and_not_dead() {
         let answer = world.run(&[&["alive", "--json"], about].concat());
         assert_eq!((answer.code, &json(&answer)["reason"]), (2, &"no-pid".into()), "{answer:?}");
     }
+}
+
+/// Makes what a public thread describes, asks about it, and returns the answer and the code that it should have;
+/// nothing if this system cannot make it.
+type Scene = fn() -> Option<(Answer, i32)>;
+
+/// Public threads in which a living session, or the holder of a lock, was called dead.
+const THREADS: [(&str, Scene); 8] = [
+    ("anthropics/claude-code#85283: a container that shares the home", asked_from_a_container),
+    ("anthropics/claude-code#85283: the entry of its registry", entry_seen_from_a_container),
+    ("uutils/shadow#28, openclaw/openclaw#110235: kill(2) says EPERM", asked_by_another_user),
+    ("NazzarenoGiannelli/tuiboard#62: no write during a long turn", long_turn),
+    ("Yeachan-Heo/gajae-code#669, sonichi/sutando#3831: an old lock", old_lock),
+    ("gastownhall/gastown#1681: a new session has the PID of an ended one", reused_by_a_session),
+    ("onepub-dev/dcli#128, stellar/stellar-core#652: every container's PID 1", first_of_a_container),
+    ("openclaw/openclaw#4015: the PID of a container that was made anew", own_pid_in_a_container),
+];
+
+#[test]
+fn no_public_thread_is_a_wrong_death() {
+    let mut wrong = Vec::new();
+    for (thread, scene) in THREADS {
+        match scene() {
+            Some((answer, code)) if answer.code != code => wrong.push(format!("{thread}: {answer:?}")),
+            Some(_) => {}
+            None => eprintln!("skipped: {thread}"),
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Runs a line of a shell as the first process of a new PID namespace with a `/proc` of its own; the program is `$0`.
+fn in_a_container(line: &str, arguments: &[&str]) -> Option<Answer> {
+    let user: &[&str] =
+        if rustix::process::geteuid().is_root() { &[] } else { &["--user", "--map-root-user"] };
+    let output = Command::new("unshare")
+        .args(user)
+        .args(["--pid", "--fork", "--mount-proc", "sh", "-c", line, env!("CARGO_BIN_EXE_claimtop")])
+        .args(arguments)
+        .stdin(Stdio::null())
+        .output()
+        .ok()?;
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+    let answer = Answer { code: output.status.code()?, out: text(&output.stdout), err: text(&output.stderr) };
+    (!answer.err.starts_with("unshare: ")).then_some(answer)
+}
+
+fn asked_from_a_container() -> Option<(Answer, i32)> {
+    let sleeper = Sleeper::start();
+    let process = format!("{}@{}", sleeper.pid(), start_of(sleeper.pid()));
+    Some((in_a_container(r#""$0" alive "$1"; exit $?"#, &[&process])?, 2))
+}
+
+fn entry_seen_from_a_container() -> Option<(Answer, i32)> {
+    let world = World::new();
+    let sleeper = Sleeper::start();
+    register(&world, sleeper.pid(), start_of(sleeper.pid()));
+    let (home, tmp) = (world.path("home"), world.path("tmp"));
+    let line = r#""$0" alive --session "$1" --home "$2" --tmp "$3"; exit $?"#;
+    let arguments = [SESSION, home.to_str().unwrap(), tmp.to_str().unwrap()];
+    Some((in_a_container(line, &arguments)?, 2))
+}
+
+fn asked_by_another_user() -> Option<(Answer, i32)> {
+    use std::os::unix::process::CommandExt;
+
+    let sleeper = Sleeper::start();
+    let process = format!("{}@{}", sleeper.pid(), start_of(sleeper.pid()));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_claimtop"));
+    command.env_clear().args(["alive", &process]).stdin(Stdio::null()).uid(65_534).gid(65_534);
+    let output = command.output().ok()?;
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+    Some((Answer { code: output.status.code()?, out: text(&output.stdout), err: text(&output.stderr) }, 0))
+}
+
+/// Dates a file back by hours.
+fn age(path: &Path, hours: u64) {
+    let file = std::fs::File::options().write(true).open(path).unwrap();
+    file.set_modified(std::time::SystemTime::now() - std::time::Duration::from_secs(3_600 * hours)).unwrap();
+}
+
+fn long_turn() -> Option<(Answer, i32)> {
+    let world = World::new();
+    let sleeper = Sleeper::start();
+    age(&register(&world, sleeper.pid(), start_of(sleeper.pid())), 1);
+    Some((world.run(&["alive", "--session", SESSION]), 0))
+}
+
+fn old_lock() -> Option<(Answer, i32)> {
+    let world = World::new();
+    let sleeper = Sleeper::start();
+    let path = world.write("tmp/x.lock", &sleeper.pid().to_string());
+    age(&path, 48);
+    // The process began after that time, but the file may be a copy.
+    Some((world.run(&["alive", "--file", path.to_str().unwrap()]), 2))
+}
+
+fn reused_by_a_session() -> Option<(Answer, i32)> {
+    let world = World::new();
+    let sleeper = Sleeper::start();
+    let (pid, start) = (sleeper.pid(), start_of(sleeper.pid()));
+    let ended = r#"{"pid":PID,"sessionId":"11111111-2222-4333-8444-555555555555","procStart":"7"}"#;
+    world.write("home/.claude/sessions/7.json", &ended.replace("PID", &pid.to_string()));
+    register(&world, pid, start);
+    Some((world.run(&["alive", "--session", SESSION]), 0))
+}
+
+fn first_of_a_container() -> Option<(Answer, i32)> {
+    Some((in_a_container(r#""$0" alive 1; exit $?"#, &[])?, 2))
+}
+
+fn own_pid_in_a_container() -> Option<(Answer, i32)> {
+    let line =
+        r#"sleep 600 & p=$!; s=$(cut -d" " -f22 /proc/$p/stat); "$0" alive "$p@$s"; c=$?; kill $p; exit $c"#;
+    Some((in_a_container(line, &[])?, 0))
 }

@@ -6,13 +6,13 @@ use jiff::tz::TimeZone;
 
 use super::answer::{Answer, Subject};
 use super::process;
-use crate::cli::Scene;
 use crate::core::assess::assess;
 use crate::core::judge::liveness::by_number::ProcessQuery;
 use crate::core::judge::session::lives::{judge_file, unreadable};
 use crate::core::model::{Content, FileImage, Format, Record, RecordKind, Untrusted};
 use crate::format::Reading;
 use crate::format::reading::draft;
+use crate::observe::Observer;
 use crate::source::os::open::error::errno_text;
 use crate::source::os::open::medium::medium_at;
 use crate::source::os::open::plain::{open_plain, read_at};
@@ -22,13 +22,13 @@ use crate::source::os::{clock, host};
 const NUMBER: usize = 64;
 
 /// Answers for the holder of a file.
-pub(super) fn answer(path: &Path, mut scene: Scene) -> Answer {
+pub(super) fn answer(path: &Path, observer: &mut Observer) -> Answer {
     // The name of a file in the working folder is a path as well.
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     // A PID file is read before the processes are.
     let pid_file = pid_file(&path);
-    let snapshot = scene.observer.look();
-    let report = assess(&snapshot, scene.observer.policy());
+    let snapshot = observer.look();
+    let report = assess(&snapshot, observer.policy());
     let subject = || Subject::File(Untrusted::from_path(&path));
     if let Some(life) = judge_file(&Untrusted::from_path(&path), &report) {
         return Answer::of_look(subject(), life, &snapshot);

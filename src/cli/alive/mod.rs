@@ -9,12 +9,12 @@ mod session;
 
 use std::ffi::OsString;
 
-use super::{Scene, scene};
-use crate::cli::args::{AliveArguments, AliveSubject, Options};
+use crate::cli::args::help::definition;
+use crate::cli::args::{AliveArguments, AliveSubject};
 use crate::cli::output::failure::{Exit, Failure, Outcome};
 use crate::cli::output::{Paint, Shape};
-use crate::cli::settings::environment::Environment;
 use crate::core::judge::liveness::by_number::ProcessQuery;
+use crate::observe::Observer;
 
 /// Parses a plain `alive PID[@START]` without building the whole parser, and without reading anything: scripts run it
 /// often. `None` for everything that is not exactly that.
@@ -33,8 +33,7 @@ pub(crate) fn recognise(arguments: &[OsString]) -> Option<(ProcessQuery, Shape)>
 
 /// Returns whether the arguments ask this command, even if they cannot be parsed.
 pub(crate) fn is_asked(arguments: &[OsString]) -> bool {
-    let definition = super::args::help::definition().ignore_errors(true);
-    let parsed = definition.try_get_matches_from(arguments);
+    let parsed = definition().ignore_errors(true).try_get_matches_from(arguments);
     parsed.is_ok_and(|parsed| parsed.subcommand_name() == Some("alive"))
 }
 
@@ -55,18 +54,17 @@ pub(crate) fn of_process(query: &ProcessQuery, shape: Shape) -> Outcome {
     process::answer(query).print(shape)
 }
 
-/// Answers for what the arguments name.
+/// Answers for what the arguments name; `observer` prepares to look, where that takes more than one process.
 ///
 /// # Errors
 /// The configuration cannot be used, or the output cannot be written.
-pub(crate) fn run(asked: AliveArguments, options: &Options, environment: Environment) -> Outcome {
+pub(crate) fn run(asked: AliveArguments, observer: impl FnOnce() -> Result<Observer, Failure>) -> Outcome {
     let shape = if asked.json { Shape::Json } else { Shape::Text(Paint::Plain) };
-    let look = || -> Result<Scene, Failure> { scene(options, environment.clone()) };
     match asked.subject {
         AliveSubject { process: Some(query), .. } => of_process(&query, shape),
-        AliveSubject { session: Some(session), .. } => session::of_session(&session, look()?).print(shape),
-        AliveSubject { pane: Some(pane), .. } => session::of_pane(&pane, look()?).print(shape),
-        AliveSubject { file: Some(path), .. } => file::answer(&path, look()?).print(shape),
+        AliveSubject { session: Some(id), .. } => session::of_session(&id, &mut observer()?).print(shape),
+        AliveSubject { pane: Some(pane), .. } => session::of_pane(&pane, &mut observer()?).print(shape),
+        AliveSubject { file: Some(path), .. } => file::answer(&path, &mut observer()?).print(shape),
         AliveSubject { .. } => Ok(Exit::Usage),
     }
 }

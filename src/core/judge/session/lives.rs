@@ -158,3 +158,132 @@ pub(crate) fn unreadable(why: String) -> Verdict {
     trail.add("file", why, "file");
     Answer(VerdictState::Unknown, Reason::Unreadable).into_verdict(trail)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use jiff::Timestamp;
+    use jiff::tz::TimeZone;
+
+    use super::*;
+    use crate::core::assess::{Policy, assess};
+    use crate::core::judge::window::agent::Signatures;
+    use crate::core::model::snapshot::host::{INITIAL_PID_NAMESPACE, INITIAL_TIME_NAMESPACE};
+    use crate::core::model::snapshot::process::ProcessTable;
+    use crate::core::model::{
+        Binding, Details, Format, Holder, Host, InnerPids, Location, Ownership, Process, ProcessId,
+        ProcessState, Record, RecordKind, Role, Snapshot, StatedPid,
+    };
+
+    const SESSION: &str = "95fe798d-3725-4649-974a-0dec79220193";
+
+    fn now() -> Timestamp {
+        "2026-11-20T21:48:00Z".parse().unwrap()
+    }
+
+    fn host() -> Host {
+        Host {
+            name: "desk".to_owned(),
+            platform: Default::default(),
+            boot_id: None,
+            pid_namespace: Some(INITIAL_PID_NAMESPACE),
+            machine_id: None,
+            time_namespace: Some(INITIAL_TIME_NAMESPACE),
+            boot_at: "2026-11-20T00:00:00Z".parse().ok(),
+            up_by: None,
+            clock: Default::default(),
+            clock_doubt: Default::default(),
+            ticks_per_second: 100,
+            uid: 1000,
+            zone: TimeZone::UTC,
+        }
+    }
+
+    fn process(pid: u32, argv: &[&str]) -> Process {
+        let details = Details {
+            exe: argv.first().map(|exe| format!("/usr/bin/{exe}").into()),
+            argv: argv.iter().map(|argument| Untrusted::from(*argument)).collect(),
+            ns_pids: vec![pid],
+            ..Details::default()
+        };
+        Process {
+            id: ProcessId { pid, start_ticks: 5_000 },
+            parent: 1,
+            state: ProcessState::Running,
+            comm: Untrusted::from(argv.first().copied().unwrap_or_default()),
+            tty: None,
+            group: pid,
+            session: pid,
+            pidfd_inode: None,
+            has_exited: Some(false),
+            inner: InnerPids::Read([].into()),
+            is_renamed: false,
+            details: Some(details),
+        }
+    }
+
+    /// Returns the registry's entry of the session, for a process with this start.
+    fn entry(pid: u32, start: u64) -> Record {
+        let location = Location::File(format!("/home/dev/.claude/sessions/{pid}.json").as_str().into());
+        let holder = Holder {
+            start_ticks: Some(start),
+            ..Holder::new(StatedPid::from_number(pid.into()), Role::Agent, Binding::Registry)
+        };
+        let kind = (Format::ClaudeCode, RecordKind::Session);
+        Record {
+            session_id: Some(SESSION.into()),
+            holder: Some(holder),
+            ..Record::blank(kind, location, Ownership::new(1000, 0o600), now())
+        }
+    }
+
+    fn judged(
+        records: Vec<Record>,
+        processes: Vec<Process>,
+        partial: Option<&str>,
+    ) -> (VerdictState, Reason) {
+        let table = ProcessTable {
+            listed: processes.iter().map(|process| process.id.pid).collect(),
+            partial: partial.map(str::to_owned),
+            by_pid: processes.into_iter().map(|process| (process.id.pid, process)).collect(),
+            ..ProcessTable::default()
+        };
+        let mut snapshot = Snapshot::of_processes(now(), host(), table);
+        snapshot.records = records.into_iter().map(Arc::new).collect();
+        let policy = Policy { signatures: Signatures::built_in().unwrap() };
+        let report = assess(&snapshot, &policy);
+        let world = World::new(&snapshot, &policy.signatures);
+        let verdict = judge_session(&SESSION.into(), &report, &world).verdict;
+        (verdict.state, verdict.reason)
+    }
+
+    #[test]
+    fn a_session_is_dead_only_if_nothing_that_lives_may_run_it() {
+        use Reason::{NoPid, NoProcess, OtherProcess, PartialScan, SameProcess, WrongRole};
+        use VerdictState::{Alive, Dead, Unknown};
+
+        let shell = || process(900, &["bash"]);
+        let dead = || entry(4_000, 77);
+        let check = |records, processes, partial, expected| {
+            assert_eq!(judged(records, processes, partial), expected);
+        };
+        check(vec![], vec![shell()], None, (Unknown, NoPid));
+        check(vec![dead()], vec![shell()], None, (Dead, NoProcess));
+        check(vec![dead()], vec![shell()], Some("hidepid=2"), (Unknown, PartialScan));
+        // Which session this agent runs is not known, so it may be this one.
+        check(vec![dead()], vec![shell(), process(901, &["claude"])], None, (Unknown, WrongRole));
+        // Another system's agent runs no session of this one.
+        check(vec![dead()], vec![shell(), process(902, &["codex"])], None, (Dead, NoProcess));
+        // One record of two is dead: the session was resumed.
+        let resumed = vec![dead(), entry(900, 5_000)];
+        check(resumed, vec![shell()], None, (Alive, SameProcess));
+        check(vec![entry(900, 77)], vec![shell()], None, (Dead, OtherProcess));
+    }
+
+    #[test]
+    fn a_window_that_was_started_with_the_session_runs_it() {
+        let window = process(903, &["claude", "--resume", SESSION]);
+        assert_eq!(judged(vec![entry(4_000, 77)], vec![window], None).0, VerdictState::Alive);
+    }
+}
