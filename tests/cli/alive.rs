@@ -353,6 +353,22 @@ fn asked_from_a_container() -> Option<(Answer, i32)> {
     Some((in_a_container(r#""$0" alive "$1"; exit $?"#, &[&process])?, 2))
 }
 
+#[test]
+fn a_caller_that_knows_its_namespace_gets_deaths_in_a_container_too() {
+    let line = |namespace: &str| {
+        let ask = format!(r#"ns={namespace}; "$0" alive "$p@9" --pid-namespace "$ns" --json; exit $?"#);
+        format!(r#"sh -c "exit 0" & p=$!; wait $p; {ask}"#)
+    };
+    let own = "$(readlink /proc/self/ns/pid | tr -dc 0-9)";
+    let Some(here) = in_a_container(&line(own), &[]) else { return eprintln!("skipped: no namespaces here") };
+    assert_eq!((here.code, &json(&here)["reason"]), (1, &"no-process".into()), "{here:?}");
+    // Without it, and if the PID is from another one, nothing is known.
+    let plain = in_a_container(&line(own).replace(r#" --pid-namespace "$ns""#, ""), &[]).unwrap();
+    for unknown in [plain, in_a_container(&line("4026531836"), &[]).unwrap()] {
+        assert_eq!((unknown.code, &json(&unknown)["reason"]), (2, &"other-namespace".into()), "{unknown:?}");
+    }
+}
+
 fn entry_seen_from_a_container() -> Option<(Answer, i32)> {
     let world = World::new();
     let sleeper = Sleeper::start();

@@ -61,10 +61,14 @@ pub(crate) fn of_process(query: &ProcessQuery, shape: Shape) -> Outcome {
 pub(crate) fn run(asked: AliveArguments, observer: impl FnOnce() -> Result<Observer, Failure>) -> Outcome {
     let shape = if asked.json { Shape::Json } else { Shape::Text(Paint::Plain) };
     match asked.subject {
-        AliveSubject { process: Some(query), .. } => of_process(&query, shape),
+        AliveSubject { process: Some(query), .. } => {
+            of_process(&ProcessQuery { namespace: asked.pid_namespace, ..query }, shape)
+        }
         AliveSubject { session: Some(id), .. } => session::of_session(&id, &mut observer()?).print(shape),
         AliveSubject { pane: Some(pane), .. } => session::of_pane(&pane, &mut observer()?).print(shape),
-        AliveSubject { file: Some(path), .. } => file::answer(&path, &mut observer()?).print(shape),
+        AliveSubject { file: Some(path), .. } => {
+            file::answer(&path, asked.pid_namespace, &mut observer()?).print(shape)
+        }
         AliveSubject { .. } => Ok(Exit::Usage),
     }
 }

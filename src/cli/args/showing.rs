@@ -38,6 +38,9 @@ pub(crate) struct AliveArguments {
     /// What it is about.
     #[command(flatten)]
     pub(crate) subject: AliveSubject,
+    /// The PID namespace in which the PID was recorded: the inode of /proc/self/ns/pid there
+    #[arg(long, value_name = "INODE", conflicts_with_all = ["session", "pane"])]
+    pub(crate) pid_namespace: Option<u64>,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,

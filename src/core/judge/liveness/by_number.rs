@@ -7,12 +7,13 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::core::judge::liveness::absent::{absent, gone};
 use crate::core::judge::liveness::answer::{Answer, Trail, unknown};
+use crate::core::judge::liveness::machine::elsewhere;
 use crate::core::judge::liveness::own::present;
 use crate::core::judge::world::World;
 use crate::core::model::record::holder::is_start;
 use crate::core::model::{
-    Binding, Format, Holder, Location, Ownership, Process, Reason, Record, RecordKind, Role, Row, StatedPid,
-    Untrusted, Verdict, VerdictState,
+    Binding, Domain, Format, Holder, HolderNames, Host, Location, Ownership, Process, Reason, Record,
+    RecordKind, Role, Row, StatedPid, Untrusted, Verdict, VerdictState,
 };
 
 /// The start of a process, as a caller has recorded it.
@@ -31,6 +32,8 @@ pub(crate) struct ProcessQuery {
     pub(crate) pid: StatedPid,
     /// Its start, if the caller has recorded one.
     pub(crate) start: Option<RecordedStart>,
+    /// The inode of the PID namespace in which the PID was recorded, if the caller knows it.
+    pub(crate) namespace: Option<u64>,
 }
 
 /// How far two statements of one start may differ: programs round to the second, up or down, and read two clocks.
@@ -59,26 +62,30 @@ impl FromStr for ProcessQuery {
                 Some(RecordedStart::Moment(moment.parse().map_err(|_| wrong)?))
             }
         };
-        Ok(Self { pid: StatedPid::from_number(number), start })
+        Ok(Self { pid: StatedPid::from_number(number), start, namespace: None })
     }
 }
 
 impl ProcessQuery {
     /// Returns what the caller states, as a record of this moment.
-    pub(crate) fn to_record(&self, now: Timestamp) -> Record {
+    pub(crate) fn to_record(&self, now: Timestamp, host: &Host) -> Record {
         let row = Row::new("question".into(), "process", Untrusted::default());
         // Every agent may run records of this format, so the format excludes no process.
         let kind = (Format::Entire, RecordKind::Lock);
         let record = Record::blank(kind, Location::Row(row.into()), Ownership::default(), now);
-        self.in_record(record)
+        self.in_record(record, host)
     }
 
     /// Returns a record that states this process as its holder.
-    pub(crate) fn in_record(&self, mut record: Record) -> Record {
+    pub(crate) fn in_record(&self, mut record: Record, host: &Host) -> Record {
         let mut holder = Holder::new(self.pid.clone(), Role::Agent, Binding::Row);
         if let Some(RecordedStart::Ticks(ticks)) = self.start {
             holder.start_ticks = Some(ticks);
         }
+        // The caller asks about its own machine.
+        let machine = host.machine_id.as_deref().map(Untrusted::from);
+        let domain = self.namespace.map(|inode| Domain::Linux { machine, namespace: Some(inode) });
+        holder.names = HolderNames { domain, ..HolderNames::default() }.kept();
         record.holder = Some(holder);
         record
     }
@@ -105,6 +112,9 @@ fn answer(query: &ProcessQuery, record: &Record, world: &World<'_>, trail: &mut 
             return unknown(Reason::BadPid);
         }
     };
+    if let Some(answer) = elsewhere(record, holder, world, trail) {
+        return Some(answer);
+    }
     let Some(process) = world.snapshot.processes.get(pid) else {
         return absent(record, holder, pid, world, trail);
     };
@@ -160,7 +170,9 @@ mod tests {
 
     #[test]
     fn a_process_is_a_pid_and_perhaps_a_start() {
-        let of = |number: i128, start| Ok(ProcessQuery { pid: StatedPid::from_number(number), start });
+        let of = |number: i128, start| {
+            Ok(ProcessQuery { pid: StatedPid::from_number(number), start, namespace: None })
+        };
         assert_eq!(query("77"), of(77, None));
         assert_eq!(query("77@686753"), of(77, Some(RecordedStart::Ticks(686_753))));
         let moment = Some(RecordedStart::Moment("2026-11-20T10:00:00Z".parse().unwrap()));
