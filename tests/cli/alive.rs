@@ -1,7 +1,7 @@
 //! `alive`: its answers about real processes, and that no failure has the exit code of an answer.
 
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 
 use serde_json::Value;
 
@@ -44,6 +44,10 @@ fn ask(arguments: &[&str]) -> Answer {
         .stdin(Stdio::null())
         .output()
         .unwrap();
+    answer_of(&output)
+}
+
+fn answer_of(output: &Output) -> Answer {
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
     Answer { code: output.status.code().unwrap_or(-1), out: text(&output.stdout), err: text(&output.stderr) }
 }
@@ -307,10 +311,11 @@ fn a_session_or_a_pane_that_nothing_names_is_unknown_and_not_dead() {
 type Scene = fn() -> Option<(Answer, i32)>;
 
 /// Public threads in which a living session, or the holder of a lock, was called dead.
-const THREADS: [(&str, Scene); 8] = [
+const THREADS: [(&str, Scene); 9] = [
     ("anthropics/claude-code#85283: a container that shares the home", asked_from_a_container),
     ("anthropics/claude-code#85283: the entry of its registry", entry_seen_from_a_container),
     ("uutils/shadow#28, openclaw/openclaw#110235: kill(2) says EPERM", asked_by_another_user),
+    ("uutils/shadow#28 where /proc hides other users' processes", hidden_from_another_user),
     ("NazzarenoGiannelli/tuiboard#62: no write during a long turn", long_turn),
     ("Yeachan-Heo/gajae-code#669, sonichi/sutando#3831: an old lock", old_lock),
     ("gastownhall/gastown#1681: a new session has the PID of an ended one", reused_by_a_session),
@@ -387,8 +392,22 @@ fn asked_by_another_user() -> Option<(Answer, i32)> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_claimtop"));
     command.env_clear().args(["alive", &process]).stdin(Stdio::null()).uid(65_534).gid(65_534);
     let output = command.output().ok()?;
-    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
-    Some((Answer { code: output.status.code()?, out: text(&output.stdout), err: text(&output.stderr) }, 0))
+    Some((answer_of(&output), 0))
+}
+
+fn hidden_from_another_user() -> Option<(Answer, i32)> {
+    if !rustix::process::geteuid().is_root() {
+        return None;
+    }
+    let sleeper = Sleeper::start();
+    let process = format!("{}@{}", sleeper.pid(), start_of(sleeper.pid()));
+    let line = r#"mount -t proc -o hidepid=2 proc /proc && exec setpriv --reuid 65534 --regid 65534 --clear-groups "$0" alive "$1""#;
+    let mut command = Command::new("unshare");
+    command.args(["--mount", "sh", "-c", line, env!("CARGO_BIN_EXE_claimtop"), &process]);
+    let output = command.stdin(Stdio::null()).output().ok()?;
+    let answer = answer_of(&output);
+    // Without an answer the mount or the change of user was refused.
+    (!answer.out.is_empty()).then_some((answer, 2))
 }
 
 /// Dates a file back by hours.
