@@ -16,7 +16,8 @@ use crate::core::model::report::need::resume;
 use crate::core::model::snapshot::note::BoundSession;
 use crate::core::model::snapshot::process::has_exited;
 use crate::core::model::{
-    Format, JudgedRecord, Key, KeyKind, Process, RecordKind, Report, Snapshot, Untrusted, VerdictState,
+    Format, JudgedRecord, Key, KeyKind, Process, RecordKind, Report, Snapshot, Strength, Untrusted,
+    VerdictState,
 };
 
 /// A window that has died without being closed.
@@ -160,7 +161,7 @@ fn doing(world: &World<'_>, session: &Untrusted) -> Option<Untrusted> {
 
 /// Says which living process may run a session of an agent, for all that is known.
 fn may_run(report: &Report, world: &World<'_>, agent: &str) -> Option<String> {
-    let one = possible_runner(|name| name == agent, report, world)?;
+    let one = possible_runner(|name| name == agent, Strength::Strong, report, world)?;
     Some(format!("{} may run its session: which one it runs is not known", one.name()))
 }
 

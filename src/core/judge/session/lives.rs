@@ -43,9 +43,10 @@ impl Life {
 }
 
 /// Returns a living process that may run a session of these agents, for all that is known: it is one of them, or may be
-/// one, and which session it runs is not known.
+/// one, and which session it runs is not known at least so strongly.
 pub(crate) fn possible_runner<'w>(
     is_its_agent: impl Fn(&str) -> bool,
+    known_by: Strength,
     report: &Report,
     world: &'w World<'_>,
 ) -> Option<&'w PossibleAgent<'w>> {
@@ -53,7 +54,7 @@ pub(crate) fn possible_runner<'w>(
         PossibleAgent::Known(process, name) if is_its_agent(name) => {
             let window = report.windows.iter().find(|window| window.pid == process.id.pid);
             let session = window.and_then(|window| window.session.as_ref());
-            session.is_none_or(|session| session.strength == Strength::Guess)
+            session.is_none_or(|session| session.strength < known_by)
         }
         PossibleAgent::Known(..) => false,
         PossibleAgent::Unproven(_) | PossibleAgent::Hidden(_) => true,
@@ -94,7 +95,8 @@ pub(crate) fn judge_session(session: &Untrusted, report: &Report, world: &World<
         return Life::undecided(answer, trail);
     }
     let is_its_agent = |name: &str| records.iter().any(|record| record.format.runs_on(name));
-    if let Some(runner) = possible_runner(is_its_agent, report, world) {
+    // An agent that was started with another session can have turned to this one.
+    if let Some(runner) = possible_runner(is_its_agent, Strength::Exact, report, world) {
         let value = format!("{} may run it: which session it runs is not known", runner.name());
         trail.add("possible owner", value, "process table");
         return Life::undecided(Answer(VerdictState::Unknown, Reason::WrongRole), trail);
@@ -273,6 +275,9 @@ mod tests {
         check(vec![dead()], vec![shell()], Some("hidepid=2"), (Unknown, PartialScan));
         // Which session this agent runs is not known, so it may be this one.
         check(vec![dead()], vec![shell(), process(901, &["claude"])], None, (Unknown, WrongRole));
+        // So may one that was started with another session, for it can have turned to this one.
+        let other = process(901, &["claude", "--resume", "11111111-2222-4333-8444-555555555555"]);
+        check(vec![dead()], vec![shell(), other], None, (Unknown, WrongRole));
         // Another system's agent runs no session of this one.
         check(vec![dead()], vec![shell(), process(902, &["codex"])], None, (Dead, NoProcess));
         // One record of two is dead: the session was resumed.
