@@ -58,7 +58,10 @@ pub fn closed_windows(report: &Report, snapshot: &Snapshot, signatures: &Signatu
         found.into_iter().filter_map(|(session, records)| closed(report, (&world, session), &records));
     let mut closed: Vec<ClosedWindow> = closed.collect();
     // Agents without such records are known by their hooks' notes.
-    for note in snapshot.bound.notes.iter().filter(|note| is_dead(note, snapshot)) {
+    let runs =
+        |session: &Untrusted| report.windows.iter().any(|window| window.session_id.as_ref() == Some(session));
+    let dead = snapshot.bound.notes.iter().filter(|note| is_dead(note, snapshot));
+    for note in dead.filter(|note| !runs(&note.session_id)) {
         if closed.iter().all(|one| one.session != note.session_id) {
             closed.extend(of_note(report, &world, note));
         }
@@ -72,33 +75,18 @@ fn closed(
     (world, session): (&World<'_>, &Untrusted),
     records: &[&JudgedRecord],
 ) -> Option<ClosedWindow> {
-    let has_died = |record: &&&JudgedRecord| {
-        record.verdict.state == VerdictState::Dead && record.lives_in.is_none() && record.lives_on.is_none()
-    };
     let command = |record: &JudgedRecord| resume(record.format.name(), session, None);
     // Other systems may have records of the session too.
-    let own = records.iter().filter(has_died).filter(|record| command(record).is_some());
+    let own = records.iter().filter(|record| has_died(record)).filter(|record| command(record).is_some());
     let newest = own.max_by_key(|record| record.written_at)?;
     let (agent, command) = (newest.format.name(), command(newest)?);
     let folder = newest.cwd.as_ref().map(|cwd| cwd.text().clone());
-    let alive = records.iter().find(|record| !has_died(record) && !says_nothing(record));
-    let runs = report.windows.iter().find(|window| window.session_id.as_ref() == Some(session));
-    let refusal = match (runs, alive) {
-        (Some(window), _) => Some(format!("its session runs as PID {}", window.pid)),
-        (None, Some(record)) => Some(match record.verdict.state {
-            VerdictState::Alive => "its session lives".to_owned(),
-            VerdictState::Dead | VerdictState::Unknown => {
-                format!("whether its session lives is not known: {}", record.verdict.reason.name())
-            }
-        }),
-        (None, None) => may_run(report, world, agent),
-    };
     Some(ClosedWindow {
         key: newest.key.clone(),
         name: newest.title.clone(),
         agent,
         session: session.clone(),
-        refusal: refusal.or_else(|| unknown_folder(folder.as_ref())),
+        refusal: refusal(report, world, (agent, session), folder.as_ref()),
         folder,
         doing: doing(world, session),
         last_seen_at: newest.heartbeat_at.unwrap_or(newest.written_at),
@@ -124,14 +112,6 @@ fn of_note(report: &Report, world: &World<'_>, note: &BoundSession) -> Option<Cl
     let agent = Format::ALL.into_iter().map(|format| format.name()).find(|name| note.agent.raw() == *name)?;
     let session = &note.session_id;
     let command = resume(agent, session, None)?;
-    let is_alive =
-        |other: &Arc<BoundSession>| other.session_id == *session && !is_dead(other, world.snapshot);
-    let runs = report.windows.iter().find(|window| window.session_id.as_ref() == Some(session));
-    let refusal = match runs {
-        Some(window) => Some(format!("its session runs as PID {}", window.pid)),
-        None if world.snapshot.bound.notes.iter().any(is_alive) => Some("its session lives".to_owned()),
-        None => may_run(report, world, agent),
-    };
     let folder = note.cwd.clone();
     let name = folder.as_ref().and_then(|folder| folder.raw().rsplit('/').find(|part| !part.is_empty()));
     Some(ClosedWindow {
@@ -139,7 +119,7 @@ fn of_note(report: &Report, world: &World<'_>, note: &BoundSession) -> Option<Cl
         name: name.unwrap_or(agent).into(),
         agent,
         session: session.clone(),
-        refusal: refusal.or_else(|| unknown_folder(folder.as_ref())),
+        refusal: refusal(report, world, (agent, session), folder.as_ref()),
         folder,
         doing: doing(world, session),
         last_seen_at: note.written_at,
@@ -147,9 +127,42 @@ fn of_note(report: &Report, world: &World<'_>, note: &BoundSession) -> Option<Cl
     })
 }
 
-fn unknown_folder(folder: Option<&Untrusted>) -> Option<String> {
+/// Returns whether the holder of a record is dead, and its session runs nowhere else.
+fn has_died(record: &JudgedRecord) -> bool {
+    record.verdict.state == VerdictState::Dead && record.lives_in.is_none() && record.lives_on.is_none()
+}
+
+/// Says why a session is not brought back: something alive runs it, or may, by windows, records of every system, notes
+/// of hooks and the process table; or its folder is not known.
+fn refusal(
+    report: &Report,
+    world: &World<'_>,
+    (agent, session): (&str, &Untrusted),
+    folder: Option<&Untrusted>,
+) -> Option<String> {
+    if let Some(window) = report.windows.iter().find(|window| window.session_id.as_ref() == Some(session)) {
+        return Some(format!("its session runs as PID {}", window.pid));
+    }
+    let mut records = report.records.iter().filter(|record| {
+        let is_its = record.session_id.as_ref() == Some(session);
+        is_its && matches!(record.kind, RecordKind::Session | RecordKind::Lock)
+    });
+    if let Some(record) = records.find(|record| !has_died(record) && !says_nothing(record)) {
+        return Some(match record.verdict.state {
+            VerdictState::Alive => "its session lives".to_owned(),
+            VerdictState::Dead | VerdictState::Unknown => {
+                format!("whether its session lives is not known: {}", record.verdict.reason.name())
+            }
+        });
+    }
+    let is_alive = |note: &Arc<BoundSession>| note.session_id == *session && !is_dead(note, world.snapshot);
+    if world.snapshot.bound.notes.iter().any(is_alive) {
+        return Some(
+            "whether its session lives is not known: a hook's note names another process".to_owned(),
+        );
+    }
     let is_known = folder.is_some_and(|folder| folder.raw().starts_with('/'));
-    (!is_known).then(|| "its folder is not known".to_owned())
+    may_run(report, world, agent).or_else(|| (!is_known).then(|| "its folder is not known".to_owned()))
 }
 
 /// Returns what a session was asked last, or its title.
