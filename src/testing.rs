@@ -88,6 +88,22 @@ pub mod core {
     pub use crate::core::plan::full_name;
     pub use crate::core::plan::left::{left_by, plan_left};
 
+    /// Returns the commands that the guard reads in a shell line which runs in a folder, each with its folder if that is
+    /// known and its words; `None` for a word of which only the shell knows a part.
+    pub fn shell_commands(
+        line: &str,
+        folder: &str,
+        home: &str,
+    ) -> Vec<(Option<String>, Vec<Option<String>>)> {
+        use crate::core::guard::shell::token::is_known;
+        use crate::core::guard::shell::{Place, commands};
+        let place = Place { folder, home: Some(home), top_of: &|_| None };
+        let words =
+            |words: Vec<String>| words.into_iter().map(|word| is_known(&word).then_some(word)).collect();
+        let read = commands(line, &place).into_iter();
+        read.map(|one| (one.folder.map(|folder| folder.to_string()), words(one.words))).collect()
+    }
+
     /// Programs that act as agents.
     pub mod stand_in {
         pub use crate::core::judge::window::stand_in::mark;

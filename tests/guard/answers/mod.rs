@@ -1,5 +1,6 @@
 //! `guard` over recorded worlds: its answer to every call, compared with the truth there.
 
+mod bash;
 mod corpus;
 mod forms;
 mod lines;

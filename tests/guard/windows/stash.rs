@@ -213,11 +213,9 @@ fn what_is_taken_between_is_said_after_it() {
     assert!(entries(&repo).is_empty());
 }
 
-/// How often each of four windows stashes an edit and takes it back.
-const ROUNDS: usize = 10;
-
 #[test]
 fn in_a_race_of_four_windows_none_takes_anothers_entry_unannounced() {
+    let rounds: usize = std::env::var("CLAIMTOP_ROUNDS").map_or(10, |text| text.parse().unwrap());
     let world = World::new();
     let (repo, linked) = trees(&world, ["one", "two", "three"]);
     let trees: Vec<PathBuf> = std::iter::once(repo.clone()).chain(linked).collect();
@@ -228,7 +226,7 @@ fn in_a_race_of_four_windows_none_takes_anothers_entry_unannounced() {
         let name = tree.file_name().unwrap().to_str().unwrap();
         let file = format!("{name}.rs");
         let (mut own, mut held_up, mut foreign) = (0, 0, 0);
-        for round in 0..ROUNDS {
+        for round in 0..rounds {
             shell(tree, "git reset -q --hard; git clean -qfd");
             std::fs::write(tree.join(&file), format!("{round}\n")).unwrap();
             shell(tree, "git add -N .");
