@@ -62,7 +62,7 @@ pub mod core {
     pub use crate::core::history::recording::redact::Redactor;
     pub use crate::core::judge::git::tree_of;
     pub use crate::core::judge::tombstone::descent::{SeenBelowMap, ended, to_keep};
-    pub use crate::core::judge::tombstone::ledger::{Lesson, TombstoneLedger};
+    pub use crate::core::judge::tombstone::keeper::{Lesson, TombstoneKeeper};
     pub use crate::core::judge::window::agent::Role;
     pub use crate::core::judge::window::agent::names_itself;
     pub use crate::core::judge::window::local_start::settle;
@@ -96,8 +96,8 @@ pub mod core {
         home: &str,
     ) -> Vec<(Option<String>, Vec<Option<String>>)> {
         use crate::core::guard::shell::token::is_known;
-        use crate::core::guard::shell::{Place, commands};
-        let place = Place { folder, home: Some(home), top_of: &|_| None };
+        use crate::core::guard::shell::{ShellContext, commands};
+        let place = ShellContext { folder, home: Some(home), top_of: &|_| None };
         let words =
             |words: Vec<String>| words.into_iter().map(|word| is_known(&word).then_some(word)).collect();
         let read = commands(line, &place).into_iter();

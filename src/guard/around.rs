@@ -6,7 +6,7 @@ use std::path::Path;
 use jiff::Timestamp;
 
 use crate::core::guard::folder::joined;
-use crate::core::guard::shell::{Place, commands};
+use crate::core::guard::shell::{ShellContext, commands};
 use crate::core::model::snapshot::ledger::LedgerLine;
 use crate::core::model::snapshot::ledger::kept::{KeptReason, KeptVersion};
 use crate::core::model::text::hex;
@@ -36,7 +36,7 @@ pub(super) fn trees_around(
     if !scope.keep.files {
         return Vec::new();
     }
-    let place = Place { folder: &question.cwd, home: scope.home.to_str(), top_of: &|_| None };
+    let place = ShellContext { folder: &question.cwd, home: scope.home.to_str(), top_of: &|_| None };
     let commands = commands(line, &place);
     let mut folders = vec![question.cwd.clone()];
     for command in &commands {

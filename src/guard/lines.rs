@@ -11,7 +11,7 @@ use crate::core::guard::call::{DecidingSetting, InnerTrees, TreeCall};
 use crate::core::guard::decide::{self, Life, Other};
 use crate::core::guard::git::git_calls;
 use crate::core::guard::git::reach::{Reach, Takes, is_pattern};
-use crate::core::guard::shell::Place;
+use crate::core::guard::shell::ShellContext;
 use crate::core::model::Untrusted;
 use crate::format::hook::guard::Asker;
 use crate::guard::loss::UNDER_WAY;
@@ -138,8 +138,11 @@ impl Query<'_> {
         let Some(folder) = submodule.to_str() else { return Vec::new() };
         match &call.inner {
             InnerTrees::Line(line) => {
-                let place =
-                    Place { folder, home: self.scope.home.to_str(), top_of: &|_| Some(folder.to_owned()) };
+                let place = ShellContext {
+                    folder,
+                    home: self.scope.home.to_str(),
+                    top_of: &|_| Some(folder.to_owned()),
+                };
                 git_calls(line, &place)
             }
             InnerTrees::Submodules => vec![TreeCall { takes: call.takes, ..call.of_tree(folder.to_owned()) }],

@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use crate::core::guard::decide::Other;
 use crate::core::guard::folder::joined;
 use crate::core::guard::loss::{Change, Traces, alike};
-use crate::core::guard::shell::{Place, commands};
+use crate::core::guard::shell::{ShellContext, commands};
 use crate::core::model::snapshot::ledger::kept::{KeptReason, KeptVersion};
 use crate::core::model::snapshot::ledger::{FileMoment, LedgerHolder, LedgerLine, Loss};
 use crate::core::model::snapshot::work::git_command::changer;
@@ -251,7 +251,8 @@ impl Query<'_> {
 
     /// Returns the paths that a line names.
     fn named(&self, line: &str) -> Vec<String> {
-        let place = Place { folder: &self.question.cwd, home: self.scope.home.to_str(), top_of: &|_| None };
+        let place =
+            ShellContext { folder: &self.question.cwd, home: self.scope.home.to_str(), top_of: &|_| None };
         let commands = commands(line, &place);
         let words = commands.iter().filter_map(|command| Some((command.folder.as_deref()?, &command.words)));
         let words = words.flat_map(|(folder, words)| words.iter().skip(1).map(move |word| (folder, word)));

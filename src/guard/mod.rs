@@ -29,7 +29,7 @@ use crate::core::guard::files::file_calls;
 use crate::core::guard::git::git_calls_with;
 use crate::core::guard::git::reach::Reach;
 use crate::core::guard::git::stash::{StashCall, stash_calls};
-use crate::core::guard::shell::Place;
+use crate::core::guard::shell::ShellContext;
 use crate::core::model::snapshot::ledger::folder_name;
 use crate::format::hook::guard::{Asker, Moment, Touch, note, question};
 use crate::format::reading::json;
@@ -136,7 +136,7 @@ impl Query<'_> {
 
 /// Returns what the calls of git in a line do to the stash.
 fn stash_of(line: &str, folder: &str, scope: &Scope) -> Vec<StashCall> {
-    stash_calls(line, &Place { folder, home: scope.home.to_str(), top_of: &top_of })
+    stash_calls(line, &ShellContext { folder, home: scope.home.to_str(), top_of: &top_of })
 }
 
 fn top_of(folder: &str) -> Option<String> {
@@ -146,7 +146,7 @@ fn top_of(folder: &str) -> Option<String> {
 
 /// Returns the calls in a line that reach into what others have not committed.
 fn calls_of(line: &str, folder: &str, scope: &Scope) -> Vec<TreeCall> {
-    let place = Place { folder, home: scope.home.to_str(), top_of: &top_of };
+    let place = ShellContext { folder, home: scope.home.to_str(), top_of: &top_of };
     let settings = std::cell::OnceCell::new();
     let alias = |verb: &str| {
         let settings = settings.get_or_init(|| {

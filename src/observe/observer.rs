@@ -9,7 +9,7 @@ use std::sync::mpsc::Receiver;
 
 use crate::core::assess::{Policy, assess_after};
 use crate::core::judge::tombstone::ended::ended;
-use crate::core::judge::tombstone::ledger::{Lesson, TombstoneLedger};
+use crate::core::judge::tombstone::keeper::{Lesson, TombstoneKeeper};
 use crate::core::model::{
     DescribedFormat, Host, ProcessId, Report, Snapshot, SourceHealth, SourceState, Untrusted, WatchCounts,
 };
@@ -51,7 +51,7 @@ pub struct Observer {
     watch: Option<Watch>,
     /// The processes whose death would change the last report.
     holders: Vec<ProcessId>,
-    ledger: TombstoneLedger,
+    ledger: TombstoneKeeper,
     /// Lessons that are not on the disk yet.
     unkept: Lesson,
     tombstones: Option<TombstoneStore>,
@@ -71,7 +71,7 @@ impl Observer {
             recorders: Vec::new(),
             watch: None,
             holders: Vec::new(),
-            ledger: TombstoneLedger::default(),
+            ledger: TombstoneKeeper::default(),
             unkept: Lesson::default(),
             tombstones,
             last: None,

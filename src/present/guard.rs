@@ -5,7 +5,7 @@ pub(crate) mod stash;
 use jiff::Timestamp;
 
 use crate::core::guard::decide::{Holding, Life, Other};
-use crate::core::guard::shell::{Command, Place, commands};
+use crate::core::guard::shell::{Command, ShellContext, commands};
 use crate::core::model::snapshot::ledger::{Encounter, FileMoment, Loss};
 use crate::core::model::{Edit, GitCommand, Untrusted};
 use crate::present::text::age;
@@ -155,7 +155,7 @@ fn git_call(git: &GitCommand) -> String {
 
 /// Names the program of a shell line, or git's command.
 fn call_in(line: &str) -> String {
-    let commands = commands(line, &Place { folder: "/", home: None, top_of: &|_| None });
+    let commands = commands(line, &ShellContext { folder: "/", home: None, top_of: &|_| None });
     let is_git = |command: &&Command| command.words.first().is_some_and(|program| program == "git");
     let Some(command) = commands.iter().find(is_git).or_else(|| commands.first()) else {
         return "shell line".to_owned();

@@ -18,7 +18,7 @@ pub(crate) enum Column {
 }
 
 /// A spot by its column and its place in it.
-pub(crate) type Place = (Column, usize);
+pub(crate) type Position = (Column, usize);
 
 /// One window, record or resource.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,9 +37,9 @@ pub(crate) struct Spot {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Edge {
     /// The spot nearer to the windows.
-    pub(crate) from: Place,
+    pub(crate) from: Position,
     /// The spot nearer to the resources.
-    pub(crate) to: Place,
+    pub(crate) to: Position,
     /// The collisions that it is part of, by their place in [`Map::collisions`].
     pub(crate) collisions: Vec<usize>,
     /// How the claim stands that it shows, where it shows one.
@@ -86,7 +86,7 @@ struct Drawing<'a> {
     map: Map,
     /// The letters of each thing that a collision is about.
     colliding: HashMap<&'a Key, Vec<usize>>,
-    places: HashMap<&'a Key, Place>,
+    places: HashMap<&'a Key, Position>,
     resources: HashMap<&'a Resource, usize>,
 }
 
@@ -133,7 +133,7 @@ impl<'a> Drawing<'a> {
             let name = format!("{} {}", record.format.name(), record.title);
             let state = Some(record.verdict.state);
             let own_window = record.window.as_ref().and_then(|key| self.places.get(key).copied());
-            let windows: Vec<Place> =
+            let windows: Vec<Position> =
                 own_window.map_or_else(|| self.windows_of(&collisions), |own| vec![own]);
             let key = Some(record.key.clone());
             let alone = if windows.is_empty() { collisions.clone() } else { Vec::new() };
@@ -162,7 +162,7 @@ impl<'a> Drawing<'a> {
     fn shared_by_windows(&mut self) {
         for (letter, at) in self.map.collisions.clone().into_iter().enumerate() {
             let Some(finding) = self.report.findings.get(at) else { continue };
-            let windows: Vec<Place> = finding
+            let windows: Vec<Position> = finding
                 .subjects
                 .iter()
                 .filter_map(|key| self.places.get(key).copied())
@@ -198,7 +198,7 @@ impl<'a> Drawing<'a> {
     }
 
     /// Returns the windows of some collisions: one of them uses what is not its own.
-    fn windows_of(&self, collisions: &[usize]) -> Vec<Place> {
+    fn windows_of(&self, collisions: &[usize]) -> Vec<Position> {
         let findings = collisions.iter().filter_map(|letter| self.map.collisions.get(*letter));
         let subjects =
             findings.filter_map(|at| self.report.findings.get(*at)).flat_map(|finding| &finding.subjects);
@@ -212,7 +212,7 @@ impl<'a> Drawing<'a> {
 }
 
 impl Map {
-    pub(crate) fn spot(&self, (column, at): Place) -> Option<&Spot> {
+    pub(crate) fn spot(&self, (column, at): Position) -> Option<&Spot> {
         match column {
             Column::Window => self.windows.get(at),
             Column::Record => self.records.get(at),
@@ -221,12 +221,12 @@ impl Map {
     }
 
     /// Returns the edges that lead away from a spot.
-    pub(crate) fn edges_from(&self, place: Place) -> impl Iterator<Item = &Edge> {
+    pub(crate) fn edges_from(&self, place: Position) -> impl Iterator<Item = &Edge> {
         self.edges.iter().filter(move |edge| edge.from == place)
     }
 
     /// Returns the records that belong to no window.
-    pub(crate) fn loose_records(&self) -> impl Iterator<Item = Place> {
+    pub(crate) fn loose_records(&self) -> impl Iterator<Item = Position> {
         let is_held = |at: usize| self.edges.iter().any(|edge| edge.to == (Column::Record, at));
         (0..self.records.len()).filter(move |at| !is_held(*at)).map(|at| (Column::Record, at))
     }

@@ -6,7 +6,7 @@ use claimtop::core::model::{
     Untrusted, VerdictState,
 };
 use claimtop::testing::core::{
-    Decoder, Encoder, FarMachine, Hello, Identity, Message, TombstoneLedger, hashed,
+    Decoder, Encoder, FarMachine, Hello, Identity, Message, TombstoneKeeper, hashed,
     merged_machines as merged,
 };
 use jiff::Timestamp;
@@ -200,7 +200,7 @@ fn ended(inside: &Snapshot, its: (&str, u64)) -> (Snapshot, Vec<Tombstone>) {
         registered_at: None,
     };
     let look = Snapshot { seen_agents: vec![seen], ..empty.clone() };
-    let seen = TombstoneLedger::default().learn(&look, &assess(&look, policy())).learnt;
+    let seen = TombstoneKeeper::default().learn(&look, &assess(&look, policy())).learnt;
     assert_eq!(seen.len(), 1);
     (empty, seen)
 }

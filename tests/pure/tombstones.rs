@@ -8,7 +8,7 @@ use claimtop::core::assess::assess;
 use claimtop::core::model::{
     Details, Format, InnerPids, Process, Reason, Role, SeenAgent, Snapshot, VerdictState,
 };
-use claimtop::testing::core::{Lesson, TombstoneLedger, has_exited, merged};
+use claimtop::testing::core::{Lesson, TombstoneKeeper, has_exited, merged};
 
 use crate::common;
 use crate::common::policy;
@@ -32,14 +32,14 @@ fn world(process: &str) -> Snapshot {
     common::parse(&WORLD.replace("PROCESS", process), "a world").snapshot()
 }
 
-fn learn(ledger: &mut TombstoneLedger, snapshot: &Snapshot) -> Lesson {
+fn learn(ledger: &mut TombstoneKeeper, snapshot: &Snapshot) -> Lesson {
     ledger.learn(snapshot, &assess(snapshot, policy()))
 }
 
 /// Fails unless exactly this is learnt from one look.
 #[track_caller]
 fn check(snapshot: &Snapshot, expected: Option<Reason>) {
-    let lesson = learn(&mut TombstoneLedger::default(), snapshot);
+    let lesson = learn(&mut TombstoneKeeper::default(), snapshot);
     let found: Vec<_> = lesson.learnt.iter().map(|stone| (stone.id.pid, stone.reason)).collect();
     assert_eq!(found, Vec::from_iter(expected.map(|reason| (4711, reason))));
     assert!(lesson.refuted.is_empty());
@@ -51,7 +51,7 @@ fn an_agent_that_is_named_with_pid_and_start_gets_one_by_proof() {
     check(&world(""), Some(Reason::NoProcess));
     check(&world(&exited), Some(Reason::Exited));
     check(&world(&LIVES.replace("20 hours", "3 hours")), Some(Reason::OtherProcess));
-    let lesson = learn(&mut TombstoneLedger::default(), &world(""));
+    let lesson = learn(&mut TombstoneKeeper::default(), &world(""));
     assert_eq!(lesson.learnt.first().unwrap().session_id.as_ref().unwrap().raw(), SESSION);
 }
 
@@ -70,7 +70,7 @@ fn nobody_gets_one_who_lives_or_is_dead_without_proof() {
 
 #[test]
 fn who_lived_in_the_last_look_gets_one_though_its_entry_went_with_it() {
-    let mut ledger = TombstoneLedger::default();
+    let mut ledger = TombstoneKeeper::default();
     assert!(learn(&mut ledger, &world(LIVES)).is_empty());
     let mut left = world("");
     left.records.clear();
@@ -84,7 +84,7 @@ fn who_lived_in_the_last_look_gets_one_though_its_entry_went_with_it() {
 /// threads may not have yet.
 #[test]
 fn who_goes_on_without_its_entry_gets_one_when_its_end_is_proven() {
-    let mut ledger = TombstoneLedger::default();
+    let mut ledger = TombstoneKeeper::default();
     let exiting = format!("{LIVES}state = \"zombie\"\n");
     assert!(learn(&mut ledger, &world(LIVES)).is_empty());
     for process in [LIVES, exiting.as_str()] {
@@ -104,41 +104,41 @@ fn who_goes_on_without_its_entry_gets_one_when_its_end_is_proven() {
 #[test]
 fn one_says_when_its_process_was_seen_alive_and_learns_it_later_if_need_be() {
     let mut left = world("");
-    let bare = learn(&mut TombstoneLedger::default(), &left).learnt;
+    let bare = learn(&mut TombstoneKeeper::default(), &left).learnt;
     assert_eq!(bare.first().unwrap().seen_alive_at, None);
     let id = bare.first().unwrap().id;
     let at = |minutes| left.taken_at + SignedDuration::from_mins(minutes);
     for (minutes, expected) in [(-1, Some(at(-1))), (1, None)] {
         let mut look = left.clone();
         look.seen_agents = vec![SeenAgent { id, last_seen_at: at(minutes), registered_at: None }];
-        let stones = learn(&mut TombstoneLedger::default(), &look).learnt;
+        let stones = learn(&mut TombstoneKeeper::default(), &look).learnt;
         assert_eq!(stones.first().unwrap().seen_alive_at, expected);
         look.tombstones = bare.clone().into();
-        let later = learn(&mut TombstoneLedger::default(), &look).learnt;
+        let later = learn(&mut TombstoneKeeper::default(), &look).learnt;
         let kept = merged(bare.clone(), &later);
         assert_eq!(Vec::from_iter(kept.iter().map(|stone| stone.seen_alive_at)), [expected]);
     }
     left.tombstones = bare.into();
-    assert!(learn(&mut TombstoneLedger::default(), &left).is_empty(), "there is nothing to add");
+    assert!(learn(&mut TombstoneKeeper::default(), &left).is_empty(), "there is nothing to add");
 }
 
 #[test]
 fn a_living_process_refutes_its_tombstone_and_only_that() {
-    let stones = learn(&mut TombstoneLedger::default(), &world("")).learnt;
+    let stones = learn(&mut TombstoneKeeper::default(), &world("")).learnt;
     let mut lives = world(LIVES);
     lives.tombstones = stones.clone().into();
-    let lesson = learn(&mut TombstoneLedger::default(), &lives);
+    let lesson = learn(&mut TombstoneKeeper::default(), &lives);
     assert_eq!(lesson, Lesson { refuted: vec![stones.first().unwrap().id], ..Lesson::default() });
     let mut heir = world(&LIVES.replace("20 hours", "3 hours"));
     heir.tombstones = stones.into();
-    assert!(learn(&mut TombstoneLedger::default(), &heir).is_empty());
+    assert!(learn(&mut TombstoneKeeper::default(), &heir).is_empty());
 }
 
 #[test]
 fn a_known_tombstone_is_not_learnt_again() {
     let mut look = world("");
-    look.tombstones = learn(&mut TombstoneLedger::default(), &look).learnt.into();
-    assert!(learn(&mut TombstoneLedger::default(), &look).is_empty());
+    look.tombstones = learn(&mut TombstoneKeeper::default(), &look).learnt.into();
+    assert!(learn(&mut TombstoneKeeper::default(), &look).is_empty());
 }
 
 /// A list that is not whole, and a process of an unknown namespace that began at no holder's start.
@@ -172,7 +172,7 @@ fn in_every_world_whoever_has_a_tombstone_stays_dead_and_nobody_who_lives_gets_o
         if !look.tombstones.is_empty() || !is_plain {
             continue;
         }
-        let lesson = learn(&mut TombstoneLedger::default(), &look);
+        let lesson = learn(&mut TombstoneKeeper::default(), &look);
         let lives = |process: &&Process| !has_exited(process);
         let living: BTreeSet<_> =
             look.processes.by_pid.values().filter(lives).map(|process| process.id).collect();

@@ -59,12 +59,12 @@ pub(crate) mod schema {
 }
 
 pub(crate) mod taking {
-    use crate::core::fleet::order::Work;
+    use crate::core::fleet::order::RemoteRequest;
 
     /// A taken order.
     #[expect(dead_code, reason = "nothing is taken")]
     pub(crate) enum Intake {
-        Work(i64, Work),
+        Work(i64, RemoteRequest),
         Refused(i64, String),
     }
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::core::fleet::database::publisher::Waiting;
-use crate::core::fleet::order::{Work, is_id};
+use crate::core::fleet::order::{RemoteRequest, is_id};
 use crate::core::fleet::signed::message;
 use crate::core::fleet::wire::encoder::Encoder;
 use crate::core::fleet::wire::line::Line;
@@ -13,7 +13,7 @@ use crate::observe::hosts::signature::verify;
 #[derive(Debug)]
 pub(crate) enum Intake {
     /// It is to be carried out.
-    Work(i64, Work),
+    Work(i64, RemoteRequest),
     /// It is refused, with the answer's line.
     Refused(i64, String),
 }
@@ -23,7 +23,7 @@ pub(super) async fn work_of(
     order: &Waiting,
     (host, epoch): (&str, i64),
     allowed: Option<&Path>,
-) -> Option<Result<Work, String>> {
+) -> Option<Result<RemoteRequest, String>> {
     let work = read(order)?;
     let Some(allowed) = allowed else { return Some(Ok(work)) };
     let why = match &order.signature {
@@ -40,13 +40,13 @@ pub(super) async fn work_of(
 }
 
 /// Parses an order. It has the ID of its row, so that one ID never means two orders.
-fn read(order: &Waiting) -> Option<Work> {
+fn read(order: &Waiting) -> Option<RemoteRequest> {
     let line: Line<'_> = serde_json::from_str(order.is.get()).ok()?;
     let is_its = |id: &str| is_id(id) && id == order.id;
     match order.kind.as_str() {
-        "plan" => line.ask.map(Work::Plan),
-        "order" => line.order.filter(|asked| is_its(&asked.id)).map(Work::Do),
-        "settle" => line.settle.filter(|asked| is_id(&asked.id)).map(Work::Settle),
+        "plan" => line.ask.map(RemoteRequest::Plan),
+        "order" => line.order.filter(|asked| is_its(&asked.id)).map(RemoteRequest::Do),
+        "settle" => line.settle.filter(|asked| is_id(&asked.id)).map(RemoteRequest::Settle),
         _ => None,
     }
 }

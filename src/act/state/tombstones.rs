@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::bind::{open, replace};
 use crate::act::error::ActionError;
 use crate::act::fs::disk::{Disk, Patience, Spot};
-use crate::core::judge::tombstone::ledger::Lesson;
+use crate::core::judge::tombstone::keeper::Lesson;
 use crate::core::model::snapshot::descent;
 use crate::core::model::snapshot::tombstone::merged;
 use crate::core::model::text::json;

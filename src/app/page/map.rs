@@ -2,7 +2,7 @@
 
 use super::panel::{Choice, Pick};
 use crate::core::model::{Key, VerdictState};
-use crate::present::map::{Column, Edge, Map, Place, letters, map};
+use crate::present::map::{Column, Edge, Map, Position, letters, map};
 use crate::present::report_index::Index;
 use crate::present::text::page::Page;
 use crate::present::text::tone::{Line, Mark, Tone, of_claim};
@@ -27,7 +27,7 @@ pub(crate) fn write(page: &mut Page, index: &Index, lines: usize) -> Vec<Choice>
     for at in 0..map.windows.len() {
         write_tree(&mut sheet, (Column::Window, at));
     }
-    let loose: Vec<Place> = map.loose_records().collect();
+    let loose: Vec<Position> = map.loose_records().collect();
     if !loose.is_empty() {
         sheet.page.heading("Without a window");
         for place in loose {
@@ -60,7 +60,7 @@ impl Sheet<'_> {
     }
 
     /// Names a window or record at the end of a line.
-    fn named(&mut self, mut line: Line, place: Option<Place>, columns: usize) -> Line {
+    fn named(&mut self, mut line: Line, place: Option<Position>, columns: usize) -> Line {
         let from = line.width();
         line.0.extend(named(self.map, place, columns).0);
         let key = place.and_then(|place| self.map.spot(place)).and_then(|spot| spot.key.clone());
@@ -91,7 +91,7 @@ fn widths(map: &Map, page: usize) -> Widths {
 }
 
 /// Writes a window with everything that hangs on it.
-fn write_tree(sheet: &mut Sheet<'_>, window: Place) {
+fn write_tree(sheet: &mut Sheet<'_>, window: Position) {
     let map = sheet.map;
     let edges: Vec<&Edge> = map.edges_from(window).collect();
     let mut name = Some(window);
@@ -110,7 +110,7 @@ fn write_tree(sheet: &mut Sheet<'_>, window: Place) {
     }
 }
 
-fn write_branch(sheet: &mut Sheet<'_>, lead: (Option<Place>, &str), edge: &Edge) {
+fn write_branch(sheet: &mut Sheet<'_>, lead: (Option<Position>, &str), edge: &Edge) {
     match edge.to.0 {
         Column::Record => write_record(sheet, Some(lead), (edge.to, &edge.collisions)),
         Column::Window | Column::Resource => {
@@ -124,8 +124,8 @@ fn write_branch(sheet: &mut Sheet<'_>, lead: (Option<Place>, &str), edge: &Edge)
 /// Writes a record and, on lines of their own from the second on, what it holds.
 fn write_record(
     sheet: &mut Sheet<'_>,
-    lead: Option<(Option<Place>, &str)>,
-    (record, collisions): (Place, &[usize]),
+    lead: Option<(Option<Position>, &str)>,
+    (record, collisions): (Position, &[usize]),
 ) {
     let map = sheet.map;
     let (window, fork) = lead.unwrap_or((None, " "));
@@ -168,7 +168,7 @@ fn flag(collisions: &[usize], piece: &str) -> String {
     collisions.iter().map(|letter| letters(*letter)).collect::<Vec<_>>().join(",")
 }
 
-fn named(map: &Map, place: Option<Place>, columns: usize) -> Line {
+fn named(map: &Map, place: Option<Position>, columns: usize) -> Line {
     let Some(spot) = place.and_then(|place| map.spot(place)) else {
         return Line::new(&" ".repeat(columns + 2), Tone::Plain);
     };

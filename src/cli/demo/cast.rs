@@ -10,7 +10,7 @@ use anyhow::{Context, anyhow};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 
 use super::hook::Hook;
-use super::left_over::{Order, Part};
+use super::left_over::{Part, StartRequest};
 use super::lifeline;
 use super::stage::Stage;
 use super::stand_in;
@@ -123,7 +123,7 @@ impl Cast {
             ("CLAUDE_CODE_SESSION_ID".to_owned(), trace.session.clone()),
         ];
         let cwd = stage.place(role.cwd.as_deref().unwrap_or("/home/dev"));
-        let order = Order { part: part(role, parts)?, env: env.into(), cwd, output };
+        let order = StartRequest { part: part(role, parts)?, env: env.into(), cwd, output };
         let actor = self.actor(trace.window)?;
         writeln!(actor.orders, "{}", serde_json::to_string(&order)?)?;
         for role in std::iter::once(role).chain(below) {

@@ -16,7 +16,7 @@ use crate::cli::settings::environment::PART_VARIABLE;
 
 /// What a window starts on request, and leaves.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Order {
+pub(super) struct StartRequest {
     pub(super) part: Part,
     /// The variables that it is started with, besides the window's own PID.
     pub(super) env: BTreeMap<String, String>,
@@ -41,7 +41,7 @@ pub(crate) struct Part {
 
 /// Has a command do what a window starts on request: what it says of itself comes back by its standard
 /// error.
-pub(super) fn ordered(mut command: Command, order: &Order) -> std::io::Result<Command> {
+pub(super) fn ordered(mut command: Command, order: &StartRequest) -> std::io::Result<Command> {
     play_with(&mut command, &order.part)?;
     let output = order.output.as_deref().map(output).transpose()?;
     command.envs(&order.env).env("CLAUDE_PID", std::process::id().to_string()).current_dir(&order.cwd);

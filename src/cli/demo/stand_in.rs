@@ -5,7 +5,7 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, Command, Stdio};
 
 use super::hook::Hook;
-use super::left_over::{self, Order};
+use super::left_over::{self, StartRequest};
 use crate::cli::output::failure::Exit;
 use crate::cli::settings::environment;
 use crate::cli::settings::environment::STAND_IN_VARIABLE;
@@ -30,7 +30,7 @@ pub(crate) fn play() -> Exit {
     }
     for line in stdin().lock().lines() {
         let Ok(line) = line else { break };
-        if let Ok(order) = serde_json::from_str::<Order>(&line) {
+        if let Ok(order) = serde_json::from_str::<StartRequest>(&line) {
             match leave(&order) {
                 Ok(input) => inputs.extend(input),
                 Err(_) => return Exit::Failed,
@@ -64,7 +64,7 @@ fn end_with_parent() {
 }
 
 /// Starts what goes on without this window, and says the PIDs of all of it.
-fn leave(order: &Order) -> std::io::Result<Option<ChildStdin>> {
+fn leave(order: &StartRequest) -> std::io::Result<Option<ChildStdin>> {
     let mut child = left_over::ordered(command(&order.part.program), order)?.spawn()?;
     let input = child.stdin.take();
     let output = child.stderr.take().map(BufReader::new).into_iter().flat_map(BufRead::lines);

@@ -79,7 +79,7 @@ pub(super) struct Story {
     #[serde(rename = "file")]
     pub(super) files: Vec<File>,
     /// What the sessions do.
-    pub(super) work: Vec<Work>,
+    pub(super) work: Vec<DemoWork>,
     /// What a machine would say of itself; the tests read it.
     #[serde(rename = "host")]
     _host: IgnoredAny,
@@ -175,7 +175,7 @@ pub(super) struct Repo {
 /// What a session does, in the lines of Claude Code's transcript.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Work {
+pub(super) struct DemoWork {
     session: String,
     text: String,
     /// Whose transcript it is: the tests read it.
@@ -192,7 +192,7 @@ pub(super) struct Work {
     pub(super) gone: BTreeMap<String, String>,
 }
 
-impl Work {
+impl DemoWork {
     /// Returns its transcript.
     pub(super) fn transcript(&self) -> File {
         let path = format!("~/.claude/projects/demo/{}.jsonl", self.session);

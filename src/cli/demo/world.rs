@@ -10,14 +10,14 @@ use jiff::Timestamp;
 use super::cast::Cast;
 use super::fill::Truth;
 use super::stage::Stage;
-use super::story::{File, Stone, Story, Which, Work};
+use super::story::{DemoWork, File, Stone, Story, Which};
 use crate::act::fs::system::System;
 use crate::act::state::tombstones;
 use crate::cli::args::Options;
 use crate::cli::output::failure::Failure;
 use crate::cli::settings::environment::Environment;
 use crate::cli::settings::{Settings, settings};
-use crate::core::judge::tombstone::ledger::Lesson;
+use crate::core::judge::tombstone::keeper::Lesson;
 use crate::core::model::{Reason, Tombstone};
 use crate::source::os::{clock, host};
 
@@ -47,7 +47,7 @@ impl World {
         // Only a file that is certainly younger than a process can be its own.
         std::thread::sleep(APART);
         let truth = Truth { stage: &stage, cast: &cast, now: clock::now(), machine: &host };
-        let transcripts: Vec<_> = story.work.iter().map(Work::transcript).collect();
+        let transcripts: Vec<_> = story.work.iter().map(DemoWork::transcript).collect();
         let edited: BTreeSet<&String> = story.work.iter().flat_map(|work| &work.uncommitted).collect();
         let edited: Vec<_> = edited.into_iter().map(|path| File::new(path, "")).collect();
         for file in story.files.iter().chain(&transcripts).chain(&edited) {

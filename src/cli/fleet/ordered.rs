@@ -12,7 +12,7 @@ use crate::act::orders::service::OrderService;
 use crate::cli::act::executor;
 use crate::cli::settings::Settings;
 use crate::config::{Access, Config};
-use crate::core::fleet::order::{Accepts, Work};
+use crate::core::fleet::order::{Accepts, RemoteRequest};
 use crate::core::fleet::wire::encoder::Encoder;
 use crate::source::os::clock;
 
@@ -72,7 +72,7 @@ impl Service {
 
 /// Where orders go, and their answers come from.
 pub(crate) struct OrderDesk {
-    work: Option<Sender<(i64, Work)>>,
+    work: Option<Sender<(i64, RemoteRequest)>>,
     answers: Receiver<(i64, String)>,
     is_over: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
@@ -94,7 +94,7 @@ impl OrderDesk {
 
     /// Asks for work, whose answer bears the same number. What is too much is passed over: the asker finds that it
     /// was not done.
-    pub(crate) fn ask(&self, number: i64, work: Work) {
+    pub(crate) fn ask(&self, number: i64, work: RemoteRequest) {
         if let Some(sender) = &self.work {
             let _ = sender.try_send((number, work));
         }
@@ -120,7 +120,7 @@ impl OrderDesk {
 
 struct Worker {
     service: Result<Service, String>,
-    asked: Receiver<(i64, Work)>,
+    asked: Receiver<(i64, RemoteRequest)>,
     sender: Sender<(i64, String)>,
     is_over: Arc<AtomicBool>,
 }
@@ -137,7 +137,7 @@ impl Worker {
         }
     }
 
-    fn answer(&mut self, work: &Work) -> serde_json::Result<String> {
+    fn answer(&mut self, work: &RemoteRequest) -> serde_json::Result<String> {
         let steady = clock::lasting();
         let service = match &mut self.service {
             Ok(service) => service,
@@ -145,12 +145,12 @@ impl Worker {
         };
         match work {
             // What has become of earlier ones may always be asked.
-            Work::Settle(settle) => Encoder::receipt(&service.orders.settle(settle)),
-            Work::Plan(ask) => match service.now() {
+            RemoteRequest::Settle(settle) => Encoder::receipt(&service.orders.settle(settle)),
+            RemoteRequest::Plan(ask) => match service.now() {
                 Ok(orders) => Encoder::plans(ask.number, &orders.plan(ask, steady)),
                 Err(why) => Encoder::refused(work, &why),
             },
-            Work::Do(order) => match service.now() {
+            RemoteRequest::Do(order) => match service.now() {
                 Ok(orders) => Encoder::receipt(&orders.order(order, steady)),
                 Err(why) => Encoder::refused(work, &why),
             },

@@ -16,7 +16,7 @@ use crate::cli::live::following::{Following, Next, follow};
 use crate::cli::output::failure::{Exit, Outcome};
 use crate::cli::output::print;
 use crate::cli::settings::Settings;
-use crate::core::fleet::order::{Allow, Work, is_id};
+use crate::core::fleet::order::{Allow, RemoteRequest, is_id};
 use crate::core::fleet::wire::encoder::Encoder;
 use crate::core::fleet::wire::line::{Hello, Identity, Line, SCHEMA, hashed};
 use crate::core::model::Tombstone;
@@ -34,7 +34,7 @@ enum Incoming {
     /// A beat with this number.
     Beat(u64),
     /// Something to plan or to do.
-    Work(Work),
+    RemoteRequest(RemoteRequest),
 }
 
 /// Reports this machine until the end of the standard input, INT or TERM.
@@ -110,7 +110,7 @@ async fn speak(
                     deaf_at = Some(Instant::now() + DEAF);
                     print(&Encoder::beat(number)?)?;
                 }
-                Some(Incoming::Work(work)) => ordered.ask(0, work),
+                Some(Incoming::RemoteRequest(work)) => ordered.ask(0, work),
                 None => return Ok(Exit::Fine),
             },
             (_, answer) = ordered.answer() => print(&answer)?,
@@ -156,8 +156,12 @@ fn read_lines(sender: &Sender<Incoming>) {
         let beat = parsed.beat.map(|beat| Incoming::Beat(beat.number));
         let order = parsed.order.filter(|order| is_id(&order.id));
         let settle = parsed.settle.filter(|settle| is_id(&settle.id));
-        let work = [parsed.ask.map(Work::Plan), order.map(Work::Do), settle.map(Work::Settle)];
-        let work = work.into_iter().flatten().map(Incoming::Work);
+        let work = [
+            parsed.ask.map(RemoteRequest::Plan),
+            order.map(RemoteRequest::Do),
+            settle.map(RemoteRequest::Settle),
+        ];
+        let work = work.into_iter().flatten().map(Incoming::RemoteRequest);
         for heard in beat.into_iter().chain(work) {
             if sender.blocking_send(heard).is_err() {
                 return;

@@ -4,10 +4,10 @@ use crate::core::guard::call::TreeCall;
 use crate::core::guard::folder::joined;
 use crate::core::guard::git::reach::Reach;
 use crate::core::guard::shell::token::UNKNOWN;
-use crate::core::guard::shell::{Command, Place, name_of, read_line};
+use crate::core::guard::shell::{Command, ShellContext, name_of, read_line};
 
 /// Returns the calls in a shell line, run in some place, that remove, move or overwrite files, as far as it names them.
-pub(crate) fn file_calls(line: &str, place: &Place<'_>) -> Vec<TreeCall> {
+pub(crate) fn file_calls(line: &str, place: &ShellContext<'_>) -> Vec<TreeCall> {
     let line = read_line(line, place);
     let mut calls: Vec<TreeCall> = line.commands.iter().flat_map(calls_of).collect();
     let outputs = line.outputs.into_iter().filter(|path| path != "/dev/null").collect();
@@ -211,7 +211,7 @@ mod tests {
 
     #[track_caller]
     fn check(line: &str, expected: &str) {
-        let place = Place { folder: "/w", home: Some("/home/me"), top_of: &|_| None };
+        let place = ShellContext { folder: "/w", home: Some("/home/me"), top_of: &|_| None };
         let label = |call: &TreeCall| {
             let (Reach::Paths(paths) | Reach::Files(paths)) = &call.reach else { panic!("{call:?}") };
             let paths: Vec<String> =

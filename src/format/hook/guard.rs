@@ -9,7 +9,7 @@
 use serde_json::{Value, json};
 
 use crate::core::guard::folder::joined;
-use crate::core::guard::shell::{Command, Place, commands};
+use crate::core::guard::shell::{Command, ShellContext, commands};
 use crate::core::model::Untrusted;
 use crate::core::model::report::context::is_valid_id;
 use crate::format::agent::codex::files_of;
@@ -185,7 +185,7 @@ fn patched(line: &str, cwd: &str) -> Option<Touch> {
     if !line.contains("apply_patch") || !line.contains("*** Begin Patch") {
         return None;
     }
-    let commands = commands(line, &Place { folder: cwd, home: None, top_of: &|_| None });
+    let commands = commands(line, &ShellContext { folder: cwd, home: None, top_of: &|_| None });
     let is_patch = |command: &&Command| command.words.first().is_some_and(|program| program == "apply_patch");
     let folder = commands.iter().find(is_patch)?.folder.as_deref()?;
     Some(Touch::Files(files_of(line).filter_map(|file| joined(folder, file)).collect()))

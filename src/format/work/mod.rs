@@ -16,7 +16,7 @@ use jiff::Timestamp;
 
 use crate::core::guard::git::git_calls;
 use crate::core::guard::git::trees::{folders_removed, trees_added};
-use crate::core::guard::shell::Place;
+use crate::core::guard::shell::ShellContext;
 use crate::core::model::snapshot::work::{MOST_CALLS, MOST_COMMANDS, MOST_FILES};
 use crate::core::model::{
     Call, ContextFill, Doing, Edit, Prompt, ShellCommand, TakenPort, Target, Turn, TurnState, Untrusted,
@@ -258,7 +258,7 @@ impl Draft {
     /// A call is a shell line, in the folder that its session's commands run in now.
     pub(crate) fn runs(&mut self, id: &str, line: &str) {
         let Some(folder) = self.folder() else { return };
-        let place = Place { folder, home: None, top_of: &|_| None };
+        let place = ShellContext { folder, home: None, top_of: &|_| None };
         let folders = (trees_added(line, &place), folders_removed(line, &place));
         if folders != Default::default() && self.folders.len() < MOST_CALLS {
             self.folders.insert(id.to_owned(), folders);
@@ -299,7 +299,7 @@ impl Draft {
     /// Returns a call as the shell command that it is, if it is one.
     fn command(&self, call: &Call, ended: Option<Timestamp>) -> Option<ShellCommand> {
         let Call { target: Some(Target::Command(line)), since: Some(at), .. } = call else { return None };
-        let place = Place { folder: self.folder().unwrap_or("/"), home: None, top_of: &|_| None };
+        let place = ShellContext { folder: self.folder().unwrap_or("/"), home: None, top_of: &|_| None };
         // A commit's hook may change files.
         let reaches_files = git_calls(line.raw(), &place).iter().any(|call| call.verb != "add");
         Some(ShellCommand { line: line.clone(), at: *at, ended, reaches_files })

@@ -20,7 +20,7 @@ use jiff::{SignedDuration, Timestamp};
 pub(crate) use self::kept::MAX_KEPT;
 use crate::core::judge::clock as known_clock;
 use crate::core::judge::tombstone::descent;
-use crate::core::judge::tombstone::ledger::Lesson;
+use crate::core::judge::tombstone::keeper::Lesson;
 use crate::core::judge::window::agent::Signatures;
 use crate::core::judge::window::local_start;
 use crate::core::model::text::secret::hide;

@@ -17,7 +17,7 @@ struct Mount {
 }
 
 /// A folder by its file system, which is the same in every mount namespace.
-pub(crate) struct Place {
+pub(crate) struct MountedFolder {
     device: String,
     path: PathBuf,
 }
@@ -49,20 +49,20 @@ fn path(text: &[u8]) -> PathBuf {
 }
 
 /// Finds a folder by its file system; its path has no links.
-pub(crate) fn place(folder: &Path) -> Option<Place> {
+pub(crate) fn place(folder: &Path) -> Option<MountedFolder> {
     place_in(&mounts("self")?, folder)
 }
 
-fn place_in(mounts: &[Mount], folder: &Path) -> Option<Place> {
+fn place_in(mounts: &[Mount], folder: &Path) -> Option<MountedFolder> {
     // Of mounts over one another the last one is on top.
     let above = mounts.iter().filter(|mount| folder.starts_with(&mount.point));
     let mount = above.max_by_key(|mount| mount.point.components().count())?;
     let below = folder.strip_prefix(&mount.point).ok()?;
-    Some(Place { device: mount.device.clone(), path: mount.root.join(below) })
+    Some(MountedFolder { device: mount.device.clone(), path: mount.root.join(below) })
 }
 
 /// Returns all names that places, or parts of them, have for a process; `None` if that may not be read.
-pub(crate) fn names(of: &str, places: &[Place]) -> Option<Vec<PathBuf>> {
+pub(crate) fn names(of: &str, places: &[MountedFolder]) -> Option<Vec<PathBuf>> {
     let mounts = mounts(of)?;
     Some(places.iter().flat_map(|place| mounts.iter().filter_map(|mount| name(mount, place))).collect())
 }
@@ -75,13 +75,13 @@ pub(crate) fn called_here(of: &str, folder: &Path) -> Vec<PathBuf> {
     own.iter().filter_map(|mount| whole(mount, place.as_ref()?)).collect()
 }
 
-fn name(mount: &Mount, place: &Place) -> Option<PathBuf> {
+fn name(mount: &Mount, place: &MountedFolder) -> Option<PathBuf> {
     let is_part = || mount.device == place.device && mount.root.starts_with(&place.path);
     whole(mount, place).or_else(|| is_part().then(|| mount.point.clone()))
 }
 
 /// Returns the name of a place if all of it lies in a mount.
-fn whole(mount: &Mount, place: &Place) -> Option<PathBuf> {
+fn whole(mount: &Mount, place: &MountedFolder) -> Option<PathBuf> {
     let is_its = mount.device == place.device;
     place.path.strip_prefix(&mount.root).ok().filter(|_| is_its).map(|below| mount.point.join(below))
 }

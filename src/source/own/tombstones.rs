@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use rustix::io::Errno;
 
-use crate::core::judge::tombstone::ledger::Lesson;
+use crate::core::judge::tombstone::keeper::Lesson;
 use crate::core::model::snapshot::tombstone::merged;
 use crate::core::model::{Host, ProcessId, Tombstone};
 use crate::source::os::fence::Fence;

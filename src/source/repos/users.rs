@@ -19,7 +19,7 @@ use rustix::path::Arg;
 
 use crate::core::judge::git::{lock_of, lockers};
 use crate::core::model::{Format, GitLock, Ownership, ProcessTable, Record, Repo, Users};
-use crate::source::os::mounts::{self, Place};
+use crate::source::os::mounts::{self, MountedFolder};
 use crate::source::os::open::plain::small;
 use crate::source::os::opener::{folder, other_threads};
 use crate::source::os::processes::own::own_pid;
@@ -100,7 +100,7 @@ fn locks(repo: &Repo, records: &[Arc<Record>]) -> Locks {
 
 /// The query for every process.
 struct UsersQuery {
-    places: Vec<Place>,
+    places: Vec<MountedFolder>,
     /// The users who can have made the locks; `None` if the file system does not show it.
     owners: Option<BTreeSet<u32>>,
     /// The names of the places in each mount namespace.
@@ -128,7 +128,11 @@ fn users(repo: &Repo, locks: &Locks, table: &ProcessTable) -> Option<Users> {
 
 /// Checks every process of a table for places; processes that may not be inspected count only if they may be one of
 /// the owners'.
-pub(super) fn of_places(places: Vec<Place>, owners: Option<BTreeSet<u32>>, table: &ProcessTable) -> Users {
+pub(super) fn of_places(
+    places: Vec<MountedFolder>,
+    owners: Option<BTreeSet<u32>>,
+    table: &ProcessTable,
+) -> Users {
     let mut asked = UsersQuery { places, owners, names: HashMap::new() };
     let mut users = Users::default();
     for pid in table.listed.iter().copied().filter(|pid| *pid != own_pid()) {

@@ -12,7 +12,7 @@ use claimtop::core::model::{
 };
 use claimtop::testing::act::Look;
 use claimtop::testing::core::{
-    INITIAL_PID_NAMESPACE, INITIAL_TIME_NAMESPACE, TombstoneLedger, ended, merged, merged_descents, to_keep,
+    INITIAL_PID_NAMESPACE, INITIAL_TIME_NAMESPACE, TombstoneKeeper, ended, merged, merged_descents, to_keep,
 };
 use claimtop::testing::format::{self, FileContents, FileKind, Reading};
 use claimtop::testing::source::Descents;
@@ -60,7 +60,7 @@ pub(crate) struct SimObserver {
     scheduler: Arc<Scheduler>,
     me: usize,
     scan_mode: ScanMode,
-    ledger: TombstoneLedger,
+    ledger: TombstoneKeeper,
     seen: BTreeMap<ProcessId, Timestamp>,
     /// The machine's uptime when it last listed the processes.
     listed_at: SignedDuration,
@@ -81,7 +81,7 @@ impl SimObserver {
             scheduler,
             me,
             scan_mode,
-            ledger: TombstoneLedger::default(),
+            ledger: TombstoneKeeper::default(),
             seen: BTreeMap::new(),
             listed_at: SignedDuration::ZERO,
             descents: Descents::default(),

@@ -21,7 +21,7 @@ use claimtop::core::model::{
 };
 use claimtop::testing::core::{
     Decoder, Encoder, FarMachine, Hello, INITIAL_PID_NAMESPACE, INITIAL_TIME_NAMESPACE, Identity, Message,
-    TombstoneLedger, hashed, merged_machines,
+    TombstoneKeeper, hashed, merged_machines,
 };
 use jiff::{SignedDuration, Timestamp};
 use orders::{Disk, Orders};
@@ -55,7 +55,7 @@ struct Machine {
     ahead: SignedDuration,
     /// The PIDs with starts that were used in this boot: no kernel gives both twice.
     used: BTreeSet<ProcessId>,
-    ledger: TombstoneLedger,
+    ledger: TombstoneKeeper,
     seen: BTreeMap<ProcessId, SeenAgent>,
     tombstones: Vec<Tombstone>,
     encoder: Encoder,
@@ -126,7 +126,7 @@ impl World {
             boot: 0,
             ahead: SignedDuration::from_secs([-3_600, 0, 0, 2, 3_600][rng.roll(5)]),
             used: BTreeSet::new(),
-            ledger: TombstoneLedger::default(),
+            ledger: TombstoneKeeper::default(),
             seen: BTreeMap::new(),
             tombstones: Vec::new(),
             encoder: Encoder::default(),
@@ -238,7 +238,7 @@ impl World {
         machine.boot += 1;
         machine.used.clear();
         machine.seen.clear();
-        machine.ledger = TombstoneLedger::default();
+        machine.ledger = TombstoneKeeper::default();
         machine.tombstones.clear();
         // This side is not notified: the link hangs.
         machine.is_connected = false;

@@ -2,7 +2,7 @@
 
 use super::html::{Html, escaped};
 use crate::core::model::VerdictState;
-use crate::present::map::{Column, Edge, Map, Place, Spot, letters};
+use crate::present::map::{Column, Edge, Map, Position, Spot, letters};
 use crate::present::text::{cut, width};
 
 /// The height of a line, in pixels.
@@ -47,7 +47,7 @@ pub(super) fn draw(page: &mut Html, map: &Map) {
     page.raw("</svg></div>\n");
 }
 
-fn draw_spot(page: &mut Html, (column, at): Place, spot: &Spot) {
+fn draw_spot(page: &mut Html, (column, at): Position, spot: &Spot) {
     let (x, y) = (left(column), middle(at));
     let class = match spot.state {
         Some(VerdictState::Alive) => "alive",
@@ -82,12 +82,12 @@ fn draw_edge(page: &mut Html, map: &Map, edge: &Edge) {
 }
 
 /// Returns whether a spot stands for what windows share without a record.
-fn is_sharing(map: &Map, place: Place) -> bool {
+fn is_sharing(map: &Map, place: Position) -> bool {
     map.spot(place).is_some_and(|spot| spot.state.is_none())
 }
 
 /// Draws what windows share as arcs beside them.
-fn draw_sharing(page: &mut Html, map: &Map, place: Place) {
+fn draw_sharing(page: &mut Html, map: &Map, place: Position) {
     let edges: Vec<&Edge> =
         map.edges.iter().filter(|edge| edge.to == place && is_sharing(map, place)).collect();
     for pair in edges.windows(2) {

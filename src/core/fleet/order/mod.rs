@@ -130,7 +130,7 @@ pub struct Settle {
 
 /// What one machine requests from another.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Work {
+pub(crate) enum RemoteRequest {
     /// Plans.
     Plan(Ask),
     /// The execution of a plan.
@@ -140,7 +140,7 @@ pub(crate) enum Work {
 }
 
 #[cfg(feature = "postgres")]
-impl Work {
+impl RemoteRequest {
     /// Returns the same without beginning anything: for an order, only the question for its outcome.
     pub(crate) fn without_beginning(self) -> Self {
         match self {

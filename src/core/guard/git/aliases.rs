@@ -1,7 +1,7 @@
 //! What a command of git stands for: an alias, or `xargs` with the files that another command lists.
 
 use crate::core::guard::git::invocation::verb_of;
-use crate::core::guard::shell::{Command, Place, commands, name_of};
+use crate::core::guard::shell::{Command, ShellContext, commands, name_of};
 
 /// Verbs that no alias can have, as git has them itself: those for which the settings need not be asked.
 const OWN: [&str; 16] = [
@@ -14,7 +14,7 @@ const OF_FILES: [&str; 3] = ["checkout", "restore", "rm"];
 /// Returns the commands that one stands for, itself if it stands for no other.
 pub(super) fn resolved(
     command: &Command,
-    place: &Place<'_>,
+    place: &ShellContext<'_>,
     alias: &dyn Fn(&str) -> Option<String>,
 ) -> Vec<Command> {
     of_xargs(command)
@@ -39,7 +39,7 @@ fn of_xargs(command: &Command) -> Option<Command> {
 /// Returns the commands that an alias stands for: words of git's, or, after `!`, a shell line run in the top of the tree.
 fn of_alias(
     command: &Command,
-    place: &Place<'_>,
+    place: &ShellContext<'_>,
     alias: &dyn Fn(&str) -> Option<String>,
 ) -> Option<Vec<Command>> {
     let words: Vec<&str> = command.words.iter().map(String::as_str).collect();
@@ -50,7 +50,7 @@ fn of_alias(
         Some(line) => (line.to_owned(), top.as_deref()?),
         None => (format!("git {meaning}"), of.folder.as_str()),
     };
-    let mut found = commands(&line, &Place { folder, home: place.home, top_of: place.top_of });
+    let mut found = commands(&line, &ShellContext { folder, home: place.home, top_of: place.top_of });
     // What follows the alias is added to its last command.
     found.last_mut()?.words.extend(of.rest.iter().map(|word| (*word).to_owned()));
     Some(found)

@@ -15,17 +15,17 @@ use crate::core::guard::git::invocation::{VerbCall, verb_of};
 use crate::core::guard::git::reach::{Reach, Takes, TrackedFiles};
 use crate::core::guard::git::verbs::{begins_branch, deciding_setting, ends, is_dry_commit, onto, reach_of};
 use crate::core::guard::shell::token::{ANY, MANY};
-use crate::core::guard::shell::{Command, Place, commands};
+use crate::core::guard::shell::{Command, ShellContext, commands};
 
 /// Returns the calls of git in a shell line, run in some place, that reach into the uncommitted work of others.
-pub(crate) fn git_calls(line: &str, place: &Place<'_>) -> Vec<TreeCall> {
+pub(crate) fn git_calls(line: &str, place: &ShellContext<'_>) -> Vec<TreeCall> {
     git_calls_with(line, place, &|_| None)
 }
 
 /// Returns the same, with the meaning of the person's own verbs (git-config(1), `alias.*`).
 pub(crate) fn git_calls_with(
     line: &str,
-    place: &Place<'_>,
+    place: &ShellContext<'_>,
     alias: &dyn Fn(&str) -> Option<String>,
 ) -> Vec<TreeCall> {
     // Most lines have nothing to do with git.
@@ -153,7 +153,7 @@ mod tests {
             };
             format!("{} in {}: {reach} {takes}", call.verb, call.folder).trim_end().to_owned()
         };
-        let place = Place { folder: "/w", home: Some("/home/me"), top_of: &|_| None };
+        let place = ShellContext { folder: "/w", home: Some("/home/me"), top_of: &|_| None };
         let calls = git_calls(line, &place);
         let calls = calls.iter().filter(|call| call.by_setting != Some(DecidingSetting::CommitHook));
         let found: Vec<String> = calls.map(label).collect();
@@ -209,7 +209,7 @@ mod tests {
         check("git commit -m x src", "commit in /w: /w/src");
         check("git add src a.rs", "add in /w: /w/src /w/a.rs with new files");
         check("git pull", "pull in /w: all");
-        let place = Place { folder: "/w", home: None, top_of: &|_| Some("/top".to_owned()) };
+        let place = ShellContext { folder: "/w", home: None, top_of: &|_| Some("/top".to_owned()) };
         let call = |line: &str| git_calls(line, &place).pop().unwrap();
         assert_eq!(call("git commit -m x").by_setting, Some(DecidingSetting::CommitHook));
         assert_eq!(git_calls("git commit -nm x", &place).len(), 1);
@@ -224,7 +224,7 @@ mod tests {
 
     #[test]
     fn an_alias_is_what_it_stands_for() {
-        let place = Place { folder: "/w/src", home: None, top_of: &|_| Some("/w".to_owned()) };
+        let place = ShellContext { folder: "/w/src", home: None, top_of: &|_| Some("/w".to_owned()) };
         let alias = |verb: &str| match verb {
             "sv" => Some("stash".to_owned()),
             "nuke" => Some("!git reset --hard && git clean -fd".to_owned()),
@@ -245,7 +245,7 @@ mod tests {
 
     #[test]
     fn a_branch_that_begins_where_the_tree_is_takes_nothing() {
-        let place = Place { folder: "/w", home: None, top_of: &|_| None };
+        let place = ShellContext { folder: "/w", home: None, top_of: &|_| None };
         for (line, expected) in [
             ("git checkout -b new", true),
             ("git checkout -qb new HEAD", true),

@@ -2,7 +2,7 @@
 
 use crate::core::guard::git::invocation::{VerbCall, verb_of};
 use crate::core::guard::shell::token::is_known;
-use crate::core::guard::shell::{Command, Place, commands};
+use crate::core::guard::shell::{Command, ShellContext, commands};
 
 /// What one call does to the stash.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub(crate) enum StashEffect {
 }
 
 /// Returns what the calls of git in a shell line do to the stash, in their order.
-pub(crate) fn stash_calls(line: &str, place: &Place<'_>) -> Vec<StashCall> {
+pub(crate) fn stash_calls(line: &str, place: &ShellContext<'_>) -> Vec<StashCall> {
     // Most lines have nothing to do with it.
     let verbs = ["stash", "reflog", "gc", "prune"];
     if !line.contains("git") || !verbs.iter().any(|verb| line.contains(verb)) {
@@ -138,7 +138,7 @@ mod tests {
 
     #[test]
     fn a_line_says_what_it_does_to_the_stash() {
-        let place = Place { folder: "/w", home: None, top_of: &|_| None };
+        let place = ShellContext { folder: "/w", home: None, top_of: &|_| None };
         for (line, expected) in [
             ("git stash", "stash /w Makes"),
             ("git stash -u", "stash /w Makes"),

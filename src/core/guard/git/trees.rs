@@ -2,14 +2,14 @@
 
 use crate::core::guard::folder::joined;
 use crate::core::guard::shell::token::is_known;
-use crate::core::guard::shell::{Command, Place, commands, name_of};
+use crate::core::guard::shell::{Command, ShellContext, commands, name_of};
 
 /// Options of `git worktree add` whose value is an argument of its own (git-worktree(1)).
 const WITH_VALUE: [&str; 3] = ["-b", "-B", "--reason"];
 
 /// Returns the folders, absolute, of the working trees that a line makes with `git worktree add`, as far as it names
 /// them.
-pub(crate) fn trees_added(line: &str, place: &Place<'_>) -> Vec<String> {
+pub(crate) fn trees_added(line: &str, place: &ShellContext<'_>) -> Vec<String> {
     // Most lines make none.
     if !line.contains("worktree") {
         return Vec::new();
@@ -18,7 +18,7 @@ pub(crate) fn trees_added(line: &str, place: &Place<'_>) -> Vec<String> {
 }
 
 /// Returns the folders, absolute, that a line removes with `git worktree remove` or `rm -r`, as far as it names them.
-pub(crate) fn folders_removed(line: &str, place: &Place<'_>) -> Vec<String> {
+pub(crate) fn folders_removed(line: &str, place: &ShellContext<'_>) -> Vec<String> {
     if !["worktree", "rm"].iter().any(|word| line.contains(word)) {
         return Vec::new();
     }
@@ -86,7 +86,7 @@ mod tests {
 
     #[track_caller]
     fn check(line: &str, expected: &[&str]) {
-        let place = Place { folder: "/src/shop", home: None, top_of: &|_| None };
+        let place = ShellContext { folder: "/src/shop", home: None, top_of: &|_| None };
         assert_eq!(trees_added(line, &place), expected, "{line}");
     }
 
@@ -101,7 +101,7 @@ mod tests {
     #[test]
     fn a_line_says_which_folders_it_removes() {
         let check = |line: &str, expected: &[&str]| {
-            let place = Place { folder: "/src/shop", home: None, top_of: &|_| None };
+            let place = ShellContext { folder: "/src/shop", home: None, top_of: &|_| None };
             assert_eq!(folders_removed(line, &place), expected, "{line}");
         };
         check("git worktree remove --force ../fix", &["/src/fix"]);

@@ -6,7 +6,7 @@ use crate::core::guard::shell::variables::Value;
 
 /// Expands variables in words, within a budget for each line.
 pub(super) struct Expander<'a> {
-    pub(super) place: &'a Place<'a>,
+    pub(super) place: &'a ShellContext<'a>,
     /// How many bytes may still be made.
     pub(super) room: usize,
 }
@@ -137,7 +137,7 @@ fn names(word: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Where a line runs.
-pub(crate) struct Place<'a> {
+pub(crate) struct ShellContext<'a> {
     /// The folder, absolute.
     pub(crate) folder: &'a str,
     /// The value of `HOME`.

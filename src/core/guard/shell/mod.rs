@@ -12,7 +12,7 @@ mod variables;
 use std::rc::Rc;
 
 use self::expand::Expander;
-pub(crate) use self::expand::Place;
+pub(crate) use self::expand::ShellContext;
 pub(crate) use self::prefix::name_of;
 use self::prefix::{is_assignment, is_reserved, may_be_exported, without_prefix};
 use self::state::{Link, State};
@@ -42,7 +42,7 @@ pub(crate) struct ShellLine {
 }
 
 /// Reads a line.
-pub(crate) fn read_line(line: &str, place: &Place<'_>) -> ShellLine {
+pub(crate) fn read_line(line: &str, place: &ShellContext<'_>) -> ShellLine {
     let found = ShellLine::default();
     let mut reader = Reader { expander: Expander { place, room: 4 * MOST }, found };
     if line.len() <= MOST && !has_signs(line) {
@@ -52,7 +52,7 @@ pub(crate) fn read_line(line: &str, place: &Place<'_>) -> ShellLine {
 }
 
 /// Returns the commands of a line.
-pub(crate) fn commands(line: &str, place: &Place<'_>) -> Vec<Command> {
+pub(crate) fn commands(line: &str, place: &ShellContext<'_>) -> Vec<Command> {
     read_line(line, place).commands
 }
 
@@ -299,7 +299,7 @@ mod tests {
 
     fn read(line: &str) -> Vec<Command> {
         let top_of = |folder: &str| folder.starts_with("/w").then(|| "/w".to_owned());
-        commands(line, &Place { folder: "/w", home: Some("/home/me"), top_of: &top_of })
+        commands(line, &ShellContext { folder: "/w", home: Some("/home/me"), top_of: &top_of })
     }
 
     #[track_caller]
@@ -359,7 +359,7 @@ mod tests {
     #[test]
     fn a_redirection_overwrites_its_target() {
         let check = |line: &str, expected: &[&str]| {
-            let place = Place { folder: "/w", home: Some("/home/me"), top_of: &|_| None };
+            let place = ShellContext { folder: "/w", home: Some("/home/me"), top_of: &|_| None };
             assert_eq!(read_line(line, &place).outputs, expected, "{line}");
         };
         check("echo x > a.rs; cat b >| c; d &>e", &["/w/a.rs", "/w/c", "/w/e"]);

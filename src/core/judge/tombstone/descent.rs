@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::core::judge::tombstone::ledger::proof;
+use crate::core::judge::tombstone::keeper::proof;
 use crate::core::model::snapshot::process::has_exited;
 use crate::core::model::{Absence, Descent, ProcessId, SeenBelow, Snapshot};
 

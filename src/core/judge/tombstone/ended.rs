@@ -1,6 +1,6 @@
 //! Which windows have ended since the look before.
 
-use crate::core::judge::tombstone::ledger::proof;
+use crate::core::judge::tombstone::keeper::proof;
 use crate::core::model::{EndedWindow, ProcessId, Report, Snapshot};
 
 /// Returns the windows of a report whose processes this look, at the whole machine, proves to have ended. A window

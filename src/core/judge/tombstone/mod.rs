@@ -11,7 +11,7 @@
 
 pub(crate) mod descent;
 pub(crate) mod ended;
-pub(crate) mod ledger;
+pub(crate) mod keeper;
 #[cfg(test)]
 mod tests;
 

@@ -21,7 +21,7 @@ const TLS_REQUEST: [u8; 8] = [0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f];
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Wire for T {}
 
 /// Where a server may listen.
-pub(crate) enum Place {
+pub(crate) enum ServerAddress {
     /// A host, the name that its certificate must bear, and a port.
     Tcp { host: String, name: String, port: u16 },
     /// A socket in a folder.
@@ -29,24 +29,28 @@ pub(crate) enum Place {
 }
 
 /// Returns the places where servers listen by a configuration, in its order.
-pub(crate) fn places(config: &Config) -> Vec<Place> {
+pub(crate) fn places(config: &Config) -> Vec<ServerAddress> {
     let (hosts, addresses, ports) = (config.get_hosts(), config.get_hostaddrs(), config.get_ports());
     let place = |at: usize| {
         let port = ports.get(at).or_else(|| ports.first()).copied().unwrap_or(DEFAULT_PORT);
         let address = addresses.get(at).map(ToString::to_string);
         match (hosts.get(at), address) {
-            (Some(Host::Unix(folder)), _) => Some(Place::Socket(folder.join(format!(".s.PGSQL.{port}")))),
-            (Some(Host::Tcp(name)), address) => {
-                Some(Place::Tcp { host: address.unwrap_or_else(|| name.clone()), name: name.clone(), port })
+            (Some(Host::Unix(folder)), _) => {
+                Some(ServerAddress::Socket(folder.join(format!(".s.PGSQL.{port}"))))
             }
-            (None, Some(host)) => Some(Place::Tcp { name: host.clone(), host, port }),
+            (Some(Host::Tcp(name)), address) => Some(ServerAddress::Tcp {
+                host: address.unwrap_or_else(|| name.clone()),
+                name: name.clone(),
+                port,
+            }),
+            (None, Some(host)) => Some(ServerAddress::Tcp { name: host.clone(), host, port }),
             (None, None) => None,
         }
     };
     (0..hosts.len().max(addresses.len())).filter_map(place).collect()
 }
 
-impl Place {
+impl ServerAddress {
     /// Connects, and protects the wire if that is wanted and possible.
     ///
     /// # Errors

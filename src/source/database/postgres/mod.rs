@@ -20,7 +20,7 @@ use tokio_postgres::{Client, Config, Connection};
 
 pub(crate) use self::bounded::Allowance;
 use self::bounded::BoundedWire;
-use self::dial::Place;
+use self::dial::ServerAddress;
 pub use self::given::{ConnectionDefaults, TargetError};
 pub use self::target::{Target, Tls};
 use self::tls::Connector;
@@ -81,7 +81,7 @@ async fn first(config: &Config, tls: Tls, connector: &Connector) -> Result<OpenC
 
 async fn one(
     config: &Config,
-    place: &Place,
+    place: &ServerAddress,
     tls: Tls,
     connector: &Connector,
 ) -> Result<OpenConnection, String> {

@@ -16,7 +16,7 @@ use crate::source::work::committed::extent::{Before, Extent, extent, shares};
 use crate::source::work::committed::head::{Head, own_dir};
 use crate::source::work::committed::left::{LeftContent, MOST_TEXT, SeenText, TreeMark, text_of};
 use crate::source::work::committed::reflog::Log;
-use crate::source::work::committed::{CommitCache, Content, EditFacts, EditKey, Heads, Place, file_at};
+use crate::source::work::committed::{CommitCache, Content, EditFacts, EditKey, FileInTree, Heads, file_at};
 
 /// How long before an edit its file was seen for that to be the text that it changed.
 const JUST_BEFORE: SignedDuration = SignedDuration::from_secs(30);
@@ -215,7 +215,7 @@ impl<'a> Heads<'a> {
             let committed = if state == EditState::Gone { CommitState::No } else { committed };
             return Some(EditFate { committed, state, ..EditFate::default() }.since(path, meta.as_ref()));
         };
-        let place = Place { folder, inside, tree: tree? };
+        let place = FileInTree { folder, inside, tree: tree? };
         let content = meta.as_ref().map(|meta| self.compare(path, meta, &place));
         let is_clean = content == Some(Content::Same) && self.is_staged_alike(&place);
         let is_open = match (&meta, content) {
@@ -249,7 +249,7 @@ impl<'a> Heads<'a> {
         (path, meta, content): (&Path, Option<&FileMeta>, Option<Content>),
         (at, known, left, holds_it): (Option<Timestamp>, EditFacts, Option<&LeftContent>, Option<bool>),
         is_clean: bool,
-        (place, log): (&Place<'a, '_>, &Log),
+        (place, log): (&FileInTree<'a, '_>, &Log),
     ) -> (EditState, Option<Name>) {
         let plain = |state| (state, None);
         if holds_it == Some(true) {
@@ -333,7 +333,7 @@ impl<'a> Heads<'a> {
     }
 
     /// Returns whether the index may have something else at a place than the commit that is checked out.
-    fn is_staged_anew(&mut self, place: &Place<'a, '_>) -> bool {
+    fn is_staged_anew(&mut self, place: &FileInTree<'a, '_>) -> bool {
         let now = self.now;
         match self.index(place).held(place.inside, now) {
             IndexContent::Nothing => false,
@@ -346,7 +346,7 @@ impl<'a> Heads<'a> {
     fn past(
         &mut self,
         (at, upon): (Timestamp, Option<Name>),
-        place: &Place<'a, '_>,
+        place: &FileInTree<'a, '_>,
         log: &Log,
     ) -> Option<Past> {
         let (begin, moves) = log.since((at, upon), self.doubt)?;

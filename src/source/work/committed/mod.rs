@@ -151,7 +151,7 @@ struct Heads<'a> {
 }
 
 /// The place of a file.
-struct Place<'a, 'b> {
+struct FileInTree<'a, 'b> {
     /// The top of its working tree.
     folder: &'a Path,
     /// Its path below that.
@@ -241,7 +241,7 @@ impl<'a> Heads<'a> {
         &mut self,
         (path, meta): (&Path, &FileMeta),
         (at, known): (Option<Timestamp>, EditFacts),
-        (content, place, log): (Content, &Place<'a, '_>, &Log),
+        (content, place, log): (Content, &FileInTree<'a, '_>, &Log),
     ) -> Option<bool> {
         let moved_by = log.written_at.checked_add(self.doubt).ok().filter(|_| log.written_at <= self.now)?;
         let is_later = at.is_some_and(|edited| edited.as_second() > moved_by.as_second());
@@ -261,13 +261,13 @@ impl<'a> Heads<'a> {
     }
 
     /// Returns the checked out commit's content at a place.
-    fn held(&mut self, place: &Place<'_, '_>) -> CommitContent {
+    fn held(&mut self, place: &FileInTree<'_, '_>) -> CommitContent {
         let commit = self.kept.commits.get_mut(place.folder);
         commit.map_or(CommitContent::Unread, |commit| commit.held(place.inside, self.now))
     }
 
     /// Returns whether the next commit would have the same at a place as the one that is checked out.
-    fn is_staged_alike(&mut self, place: &Place<'_, '_>) -> bool {
+    fn is_staged_alike(&mut self, place: &FileInTree<'_, '_>) -> bool {
         let now = self.now;
         match self.index(place).held(place.inside, now) {
             IndexContent::File(staged) => self.held(place) == CommitContent::File(staged),
@@ -276,13 +276,13 @@ impl<'a> Heads<'a> {
     }
 
     /// Returns the index of the working tree that a place lies in.
-    fn index(&mut self, place: &Place<'_, '_>) -> &mut Index {
+    fn index(&mut self, place: &FileInTree<'_, '_>) -> &mut Index {
         let new = || Index::new(&own_dir(place.tree), &place.tree.0.common_dir);
         self.kept.indexes.entry(place.folder.to_path_buf()).or_insert_with(new)
     }
 
     /// Compares what a file holds with the commit that is checked out.
-    fn compare(&mut self, path: &Path, meta: &FileMeta, place: &Place<'a, '_>) -> Content {
+    fn compare(&mut self, path: &Path, meta: &FileMeta, place: &FileInTree<'a, '_>) -> Content {
         let (folder, common) = (place.folder, &place.tree.0.common_dir);
         self.find_commit(place);
         let Some(names) = self.names(path, meta) else { return Content::Unread };
@@ -296,7 +296,7 @@ impl<'a> Heads<'a> {
     }
 
     /// Finds the commit that is checked out in the working tree that a place lies in, once in a look.
-    fn find_commit(&mut self, place: &Place<'a, '_>) {
+    fn find_commit(&mut self, place: &FileInTree<'a, '_>) {
         let (folder, common) = (place.folder, &place.tree.0.common_dir);
         if self.asked.insert(folder) {
             let name = Commit::checked_out(&own_dir(place.tree), common);

@@ -8,7 +8,7 @@ use crate::core::model::FileMeta;
 use crate::source::os::open::folder::{Folder, look_at};
 use crate::source::work::committed::head::is_absent;
 use crate::source::work::committed::left::{Listing, text_of};
-use crate::source::work::committed::{Heads, Place, file_at};
+use crate::source::work::committed::{FileInTree, Heads, file_at};
 
 /// The most folders of a working tree that are looked at.
 const MOST_FOLDERS: usize = 4_096;
@@ -23,7 +23,7 @@ impl<'a> Heads<'a> {
     pub(super) fn is_elsewhere(
         &mut self,
         (path, at): (&Path, Timestamp),
-        place: &Place<'a, '_>,
+        place: &FileInTree<'a, '_>,
         mut has_it: impl FnMut(&[u8]) -> bool,
     ) -> Option<bool> {
         let at = at.checked_sub(self.doubt).ok()?;

@@ -9,7 +9,7 @@ use crate::core::model::FileMeta;
 use crate::source::repos::head::{Commit, CommitContent, parents};
 use crate::source::repos::objects::{Name, short, there_since};
 use crate::source::work::committed::reflog::{By, Log};
-use crate::source::work::committed::{EditFacts, Heads, Place};
+use crate::source::work::committed::{EditFacts, FileInTree, Heads};
 
 impl<'a> Heads<'a> {
     /// Returns whether no commit has the edit: every commit that was checked out since has the same of the file as the
@@ -19,7 +19,7 @@ impl<'a> Heads<'a> {
         &mut self,
         (path, meta): (&Path, &FileMeta),
         (at, upon): (Timestamp, Option<Name>),
-        place: &Place<'a, '_>,
+        place: &FileInTree<'a, '_>,
         log: &Log,
     ) -> Option<bool> {
         let (begin, moves) = log.since((at, upon), self.doubt)?;
@@ -49,7 +49,7 @@ impl<'a> Heads<'a> {
     pub(super) fn was_nothing(
         &mut self,
         (at, known, is_later): (Timestamp, EditFacts, bool),
-        place: &Place<'a, '_>,
+        place: &FileInTree<'a, '_>,
         log: &Log,
     ) -> bool {
         let Some(held) = known.held else { return false };
@@ -62,7 +62,7 @@ impl<'a> Heads<'a> {
     }
 
     /// Returns whether a commit existed before a moment, whatever its date.
-    fn is_older(&mut self, commit: Name, at: Timestamp, place: &Place<'_, '_>) -> bool {
+    fn is_older(&mut self, commit: Name, at: Timestamp, place: &FileInTree<'_, '_>) -> bool {
         let since = || there_since(&place.tree.0.common_dir.join("objects"), &commit);
         let is_none = commit == Name::default();
         is_none || self.there.entry(commit).or_insert_with(since).is_some_and(|since| since <= at)
@@ -73,7 +73,7 @@ impl<'a> Heads<'a> {
         &mut self,
         (before, own): (CommitContent, CommitContent),
         at: Timestamp,
-        place: &Place<'a, '_>,
+        place: &FileInTree<'a, '_>,
     ) -> Option<bool> {
         for stash in self.stashes_since(at, place)? {
             let has = self.held_by_stash(stash, place)?;
@@ -90,7 +90,7 @@ impl<'a> Heads<'a> {
         &mut self,
         at: Timestamp,
         before: CommitContent,
-        place: &Place<'a, '_>,
+        place: &FileInTree<'a, '_>,
     ) -> Option<Vec<(Name, Name)>> {
         let mut found = Vec::new();
         for stash in self.stashes_since(at, place)? {
@@ -103,7 +103,7 @@ impl<'a> Heads<'a> {
     }
 
     /// Returns the stash entries that were made since an edit.
-    fn stashes_since(&mut self, at: Timestamp, place: &Place<'a, '_>) -> Option<Vec<Name>> {
+    fn stashes_since(&mut self, at: Timestamp, place: &FileInTree<'a, '_>) -> Option<Vec<Name>> {
         let (common, uid) = (&place.tree.0.common_dir, self.uid);
         let read = || Log::read(&common.join("logs/refs/stash"), uid);
         match self.stashes.entry(place.folder).or_insert_with(read) {
@@ -114,7 +114,7 @@ impl<'a> Heads<'a> {
     }
 
     /// Returns the content that a stash entry has at a place.
-    fn held_by_stash(&mut self, stash: Name, place: &Place<'_, '_>) -> Option<CommitContent> {
+    fn held_by_stash(&mut self, stash: Name, place: &FileInTree<'_, '_>) -> Option<CommitContent> {
         match self.held_by(stash, place)? {
             // Files unknown to git are stashed elsewhere, if at all.
             CommitContent::Nothing => self.held_beside(stash, place),
@@ -123,7 +123,7 @@ impl<'a> Heads<'a> {
     }
 
     /// Returns the content that a stash has at a place for files unknown to git: in its third parent, if it has one.
-    fn held_beside(&mut self, stash: Name, place: &Place<'_, '_>) -> Option<CommitContent> {
+    fn held_beside(&mut self, stash: Name, place: &FileInTree<'_, '_>) -> Option<CommitContent> {
         let parents = parents(&place.tree.0.common_dir, &stash)?;
         let [_, _, beside @ ..] = parents.as_slice() else { return None };
         match beside.first() {
@@ -133,7 +133,7 @@ impl<'a> Heads<'a> {
     }
 
     /// Returns what some commit has at a place.
-    pub(super) fn held_by(&mut self, commit: Name, place: &Place<'_, '_>) -> Option<CommitContent> {
+    pub(super) fn held_by(&mut self, commit: Name, place: &FileInTree<'_, '_>) -> Option<CommitContent> {
         if commit == Name::default() {
             return Some(CommitContent::Nothing);
         }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::source::repos::head::CommitContent;
 use crate::source::repos::index::IndexContent;
-use crate::source::work::committed::{Heads, Place, file_at};
+use crate::source::work::committed::{FileInTree, Heads, file_at};
 
 /// What is compared to determine a file's state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +45,7 @@ impl Heads<'_> {
     /// Determines a file's state in git; `None` if that cannot be determined.
     pub(super) fn standing(&mut self, path: &Path, compare: Compare) -> Option<Standing> {
         let (folder, tree) = self.tree_of(path)?;
-        let place = Place { folder, inside: path.strip_prefix(folder).ok()?, tree: tree? };
+        let place = FileInTree { folder, inside: path.strip_prefix(folder).ok()?, tree: tree? };
         let now = self.now;
         let staged = match self.index(&place).held(place.inside, now) {
             IndexContent::Unread => return None,

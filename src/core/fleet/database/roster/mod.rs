@@ -33,7 +33,7 @@ pub(crate) struct Roster {
 }
 
 /// A machine's hashed ID, its boot and the PID namespace.
-type Place<'a> = (Option<&'a str>, Option<&'a str>, Option<u64>);
+type MachineBoot<'a> = (Option<&'a str>, Option<&'a str>, Option<u64>);
 
 /// The known state of one host.
 struct HostState {
@@ -138,7 +138,7 @@ impl Roster {
     pub(crate) fn machines(&self, steady: Duration, now: Timestamp) -> Vec<FarMachine> {
         let Some(at) = self.read_at else { return Vec::new() };
         let is_blind = steady.saturating_sub(at.steady) >= LATE;
-        let mut claimed: HashMap<Place<'_>, usize> = HashMap::new();
+        let mut claimed: HashMap<MachineBoot<'_>, usize> = HashMap::new();
         for known in self.hosts.values() {
             *claimed.entry(known.place()).or_default() += 1;
         }
@@ -306,7 +306,7 @@ impl HostState {
     }
 
     /// Returns where its PIDs count, according to itself.
-    fn place(&self) -> Place<'_> {
+    fn place(&self) -> MachineBoot<'_> {
         (self.row.machine.as_deref(), self.row.boot.as_deref(), self.row.pid_namespace)
     }
 

@@ -8,7 +8,7 @@ use lean_string::LeanString;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use crate::core::fleet::order::{Ask, Order, OrderReceipt, Proposal, RawPlans, Settle, Work};
+use crate::core::fleet::order::{Ask, Order, OrderReceipt, Proposal, RawPlans, RemoteRequest, Settle};
 use crate::core::fleet::wire::line::{Beat, Hello, Line, LookEnd, PartId, PartKind, RawPart, hashed};
 use crate::core::model::text::json;
 use crate::core::model::{
@@ -159,14 +159,16 @@ impl Encoder {
     ///
     /// # Errors
     /// As [`Encoder::hello`].
-    pub(crate) fn refused(work: &Work, why: &str) -> serde_json::Result<String> {
+    pub(crate) fn refused(work: &RemoteRequest, why: &str) -> serde_json::Result<String> {
         let obstacle = || Obstacle { kind: ErrorKind::Never, text: why.to_owned() };
         match work {
-            Work::Plan(ask) => {
+            RemoteRequest::Plan(ask) => {
                 Self::plans(ask.number, &ask.requests.iter().map(|_| Err(obstacle())).collect::<Vec<_>>())
             }
-            Work::Do(order) => Self::receipt(&OrderReceipt::refused(&order.id, ErrorKind::Never, why)),
-            Work::Settle(settle) => Self::receipt(&OrderReceipt::unknown(&settle.id, why)),
+            RemoteRequest::Do(order) => {
+                Self::receipt(&OrderReceipt::refused(&order.id, ErrorKind::Never, why))
+            }
+            RemoteRequest::Settle(settle) => Self::receipt(&OrderReceipt::unknown(&settle.id, why)),
         }
     }
 

@@ -48,14 +48,14 @@ impl Lesson {
 /// Learns from looks; remembers the living until their end is proven, as an agent removes its own entry when it ends,
 /// and runs for a moment without one.
 #[derive(Debug, Default)]
-pub struct TombstoneLedger {
+pub struct TombstoneKeeper {
     living: NamedProcesses,
 }
 
 /// Processes that are named with PID and start, and the session that each runs.
 type NamedProcesses = BTreeMap<ProcessId, Option<Untrusted>>;
 
-impl TombstoneLedger {
+impl TombstoneKeeper {
     /// Takes in a look and its report.
     pub fn learn(&mut self, snapshot: &Snapshot, report: &Report) -> Lesson {
         let (mut dead, mut living) = named(snapshot, report);
