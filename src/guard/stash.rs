@@ -263,14 +263,19 @@ impl Query<'_> {
         if !taken.is_empty() {
             return Some(present::guard::stash::taken(&taken, own.as_ref(), self.now));
         }
-        // What it was to take is there: it may have taken what another window was just making.
-        let missed = meant(stash, before).into_iter().find(|commit| stash.is_there(commit))?;
-        let own = own.filter(|own| took.is_empty() && own.commit == missed)?;
+        // What it was to take is in the stash, or neither there nor in the working tree, as others take what they do not
+        // mean as well: it may have taken what another window was just making.
+        let is_missed = |commit: &Untrusted| stash.is_there(commit) || !stash.is_applied(commit);
+        let missed = meant(stash, before).into_iter().find(is_missed).filter(|_| took.is_empty())?;
+        let mut owners = owners(&entry(&missed), &stash.notes).into_iter();
+        if !owners.any(|owned| self.is_own(owned.holder)) {
+            return None;
+        }
         let making = stash.notes.iter().filter(|notes| !self.is_own(&notes.holder));
         let making = making.into_iter().find(|notes| notes.was_making(before.at))?;
         let mut other = other_of(&making.holder, &self.machine.here);
         self.name(&mut other);
-        Some(present::guard::stash::may_be_taken(&other, &own))
+        Some(present::guard::stash::may_be_taken(&other, &missed))
     }
 }
 

@@ -59,11 +59,11 @@ pub(crate) fn taken(taken: &[TakenEntry], own: Option<&OwnEntry>, now: Timestamp
 }
 
 /// Says after a call that it may have taken an entry that another window was just making.
-pub(crate) fn may_be_taken(other: &Other, own: &OwnEntry) -> String {
+pub(crate) fn may_be_taken(other: &Other, own: &Untrusted) -> String {
     format!(
-        "claimtop: this call has not taken your entry of the stash; it may have taken what {} was just stashing: look at your files.{}",
+        "claimtop: this call has not taken your entry of the stash; it may have taken what {} was just stashing: look at your files. Your own entry: `git stash apply {}`.",
         who(other),
-        still_there(Some(own))
+        clean(own.raw(), MOST_NAME)
     )
 }
 
