@@ -6,6 +6,7 @@ pub(crate) mod excerpt;
 pub(crate) mod json;
 pub(crate) mod place;
 pub(crate) mod strict;
+pub(crate) mod surrogates;
 pub(crate) mod time;
 pub(crate) mod value;
 

@@ -3,10 +3,12 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use bstr::ByteSlice as _;
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::Number;
 
+use super::surrogates;
 use super::value::{Object, Value};
 use crate::core::model::Untrusted;
 
@@ -21,6 +23,16 @@ const USUAL: usize = 16;
 /// # Errors
 /// serde_json's error, also for a key that appears twice in one object.
 pub(crate) fn from_slice(bytes: &[u8]) -> serde_json::Result<Value<'_>> {
+    whole(bytes).or_else(|error| {
+        if error.is_eof() || !bytes.contains_str("\\u") {
+            return Err(error);
+        }
+        let mut copy = bytes.to_vec();
+        if surrogates::replace_lone(&mut copy) { whole(&copy).map(Value::into_owned) } else { Err(error) }
+    })
+}
+
+fn whole(bytes: &[u8]) -> serde_json::Result<Value<'_>> {
     let mut parser = serde_json::Deserializer::from_slice(bytes);
     let value = Strict.deserialize(&mut parser)?;
     parser.end()?;

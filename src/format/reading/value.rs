@@ -39,6 +39,23 @@ impl<'a> Object<'a> {
 }
 
 impl<'a> Value<'a> {
+    /// Returns a copy that borrows nothing.
+    pub(crate) fn into_owned(self) -> Value<'static> {
+        match self {
+            Self::Null => Value::Null,
+            Self::Bool(value) => Value::Bool(value),
+            Self::Number(number) => Value::Number(number),
+            Self::String(text) => Value::String(Cow::Owned(text.into_owned())),
+            Self::Array(values) => Value::Array(values.into_iter().map(Value::into_owned).collect()),
+            Self::Object(object) => {
+                let owned = |(name, value): (Cow<'a, str>, Value<'a>)| {
+                    (Cow::Owned(name.into_owned()), value.into_owned())
+                };
+                Value::Object(Object { fields: object.fields.into_iter().map(owned).collect() })
+            }
+        }
+    }
+
     /// Returns text.
     pub(crate) fn as_str(&self) -> Option<&str> {
         if let Self::String(text) = self { Some(text) } else { None }

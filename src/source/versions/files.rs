@@ -7,6 +7,7 @@ use rustix::io::Errno;
 
 use crate::core::model::{Format, Untrusted};
 use crate::format::agent::bytes::{Bounds, Stream, claude, codex, copilot, gemini, qwen};
+use crate::format::reading::surrogates::replace_lone;
 use crate::format::spec;
 use crate::source::os::fence::Fence;
 use crate::source::os::open::folder::Folder;
@@ -34,7 +35,9 @@ pub(super) struct Text {
 }
 
 impl Text {
-    fn new(sub_agent: Option<Untrusted>, TranscriptLines { lines, left_out }: TranscriptLines) -> Self {
+    fn new(sub_agent: Option<Untrusted>, TranscriptLines { mut lines, left_out }: TranscriptLines) -> Self {
+        // A file that was written from such a text has the replacement too.
+        replace_lone(&mut lines);
         Self { sub_agent, bytes: lines, left_out }
     }
 

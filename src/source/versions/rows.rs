@@ -5,6 +5,7 @@ use rustix::io::Errno;
 
 use crate::core::model::Untrusted;
 use crate::format::reading::cells::Cells;
+use crate::format::reading::surrogates::replace_lone;
 use crate::source::database::sqlite::copies::Copies;
 use crate::source::database::sqlite::tables::{Query, long_rows, rows};
 use crate::source::database::sqlite::{Database, ReadError, open};
@@ -65,5 +66,7 @@ fn lines(database: &Database, session: &str, folder: &str) -> Result<Vec<u8>, Re
         let data = row.text("data").unwrap_or_default().replace('\n', " ");
         text.push_str(&format!("{{\"directory\":{folder},\"data\":{data}}}\n"));
     }
-    Ok(text.into_bytes())
+    let mut lines = text.into_bytes();
+    replace_lone(&mut lines);
+    Ok(lines)
 }
