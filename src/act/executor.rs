@@ -22,10 +22,41 @@ use crate::act::stop::system::Machine;
 use crate::act::{look, prune, undo};
 use crate::core::fleet::order::{OrderReceipt, Settle};
 use crate::core::history::journal::{Entry, History};
-use crate::core::model::{Format, Report, Request};
+use crate::core::model::{Format, Report, Request, Untrusted};
 use crate::core::plan::bring_back::{ClosedWindow, closed_windows};
 use crate::observe::Observer;
 use crate::source::provenance::descents::Descents;
+
+/// How many looks may pass before the session of a window that was opened is seen to run.
+const SEEN_AFTER: u32 = 20;
+/// The time between two of them.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(250);
+
+/// Whether a window was opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reopened {
+    Yes,
+    No,
+}
+
+/// Takes a look, and returns the windows that have died without being closed, and why some are not opened from here.
+fn closed_now(observer: &mut Observer, testimony: Option<&Testimony>) -> Vec<ClosedWindow> {
+    let is_demo = observer.stage().is_some();
+    let mut hearing = Hearing { observer, testimony };
+    let snapshot = hearing.look();
+    let report = hearing.judge(&snapshot);
+    let mut closed = closed_windows(&report, &snapshot, &hearing.policy().signatures);
+    for one in closed.iter_mut().filter(|one| is_demo || one.refusal.is_none()) {
+        let folder = one.folder.as_ref().map(|folder| Path::new(folder.raw()));
+        if is_demo {
+            // Behind the windows of a demo there are no sessions.
+            one.refusal = Some("this is a demo: it has no session".to_owned());
+        } else if folder.is_some_and(|folder| !folder.is_dir()) {
+            one.refusal = Some(format!("its folder {} is gone", one.folder_words()));
+        }
+    }
+    closed
+}
 
 /// Previews actions and carries them out.
 pub struct Executor {
@@ -161,17 +192,45 @@ impl Executor {
 
     /// Takes a look, and returns the windows that have died without being closed.
     pub fn closed_windows(&mut self) -> Vec<ClosedWindow> {
-        let mut hearing = Hearing { observer: &mut self.observer, testimony: self.testimony.as_ref() };
-        let snapshot = hearing.look();
-        let report = hearing.judge(&snapshot);
-        let mut closed = closed_windows(&report, &snapshot, &hearing.policy().signatures);
-        if self.observer.stage().is_some() {
-            // Behind the windows of a demo there are no sessions.
-            closed
-                .iter_mut()
-                .for_each(|one| one.refusal = Some("this is a demo: it has no session".to_owned()));
+        closed_now(&mut self.observer, self.testimony.as_ref())
+    }
+
+    /// Opens dead windows again, each by a look of this moment, and returns what became of each.
+    ///
+    /// No other claimtop opens any meanwhile, and the next one sees these sessions run: the lock is held until a look has
+    /// seen them, for at most 5 s.
+    ///
+    /// # Errors
+    /// Another claimtop is at work, or this one only looks.
+    pub(crate) fn reopen<T>(
+        &mut self,
+        sessions: &[Untrusted],
+        mut open: impl FnMut(Option<&ClosedWindow>) -> (T, Reopened),
+    ) -> Result<Vec<T>, ActionError> {
+        let now = self.observer.now();
+        let _lock = self.state.renewed()?.locked(now)?;
+        let closed = closed_now(&mut self.observer, self.testimony.as_ref());
+        let mut results = Vec::new();
+        let mut unseen = Vec::new();
+        for session in sessions {
+            let (result, reopened) = open(closed.iter().find(|one| one.session == *session));
+            results.push(result);
+            if reopened == Reopened::Yes {
+                unseen.push(session);
+            }
         }
-        closed
+        for _ in 0..SEEN_AFTER {
+            if unseen.is_empty() {
+                break;
+            }
+            std::thread::sleep(BETWEEN_LOOKS);
+            let closed = closed_now(&mut self.observer, self.testimony.as_ref());
+            let can_be_opened = |session: &&Untrusted| {
+                closed.iter().any(|one| one.session == **session && one.refusal.is_none())
+            };
+            unseen.retain(can_be_opened);
+        }
+        Ok(results)
     }
 
     /// Previews each request; what was read before the first one serves all of them.

@@ -1,10 +1,14 @@
 //! Brings a dead window back: its agent's own command, in a new window of the multiplexer that claimtop runs in.
 
-use std::path::Path;
-
+use crate::act::error::ActionError;
+use crate::act::executor::{Executor, Reopened};
 use crate::core::model::Untrusted;
+use crate::core::model::text::shown;
 use crate::core::plan::bring_back::ClosedWindow;
 use crate::source::os::program::{output, run};
+
+/// Said of a session that is not among those of dead windows.
+const NOT_DEAD: &str = "its session runs again, or nothing is known of it any more";
 
 /// Where a window is opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,6 +33,17 @@ pub(crate) enum OpenResult {
     No(String),
 }
 
+impl OpenResult {
+    /// Says it as the end of a sentence about the window.
+    pub(crate) fn words(&self) -> String {
+        match self {
+            Self::There(place) => format!("opened {place}"),
+            Self::Run(line) => format!("run {}", shown(line)),
+            Self::No(why) => format!("not brought back: {}", shown(why)),
+        }
+    }
+}
+
 impl Opener {
     /// Returns the multiplexer that this process runs in, by its environment.
     pub(crate) fn of_environment(is_in_tmux: bool, is_in_zellij: bool) -> Self {
@@ -48,16 +63,29 @@ impl Opener {
         }
     }
 
+    /// Opens windows again, each if nothing alive runs its session by a look of this moment.
+    ///
+    /// # Errors
+    /// Another claimtop is at work, or this one only looks.
+    pub(crate) fn reopen(
+        self,
+        executor: &mut Executor,
+        sessions: &[Untrusted],
+    ) -> Result<Vec<OpenResult>, ActionError> {
+        executor.reopen(sessions, |closed| match closed.map(|one| self.open(one)) {
+            None => (OpenResult::No(NOT_DEAD.to_owned()), Reopened::No),
+            Some(opened @ OpenResult::There(_)) => (opened, Reopened::Yes),
+            Some(other) => (other, Reopened::No),
+        })
+    }
+
     /// Opens a window that is not refused.
     pub(crate) fn open(self, closed: &ClosedWindow) -> OpenResult {
-        let (Some(line), Some(folder)) = (closed.line(), &closed.folder) else {
+        let Some(line) = closed.line() else {
             return OpenResult::No("its agent has no command for it".to_owned());
         };
         if let Some(refusal) = &closed.refusal {
             return OpenResult::No(refusal.clone());
-        }
-        if !Path::new(folder.raw()).is_dir() {
-            return OpenResult::No(format!("its folder {} is gone", closed.folder_words()));
         }
         if self == Self::Tmux && is_open(&closed.session) {
             return OpenResult::No("a pane of this tmux was opened for it already".to_owned());

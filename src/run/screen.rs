@@ -26,7 +26,7 @@ use crate::core::model::{Cost, Report};
 use crate::run::terminal::{clipboard, keyboard, sequences};
 use crate::run::threads::acting::Acting;
 use crate::run::threads::event::Event;
-use crate::run::threads::work::Work;
+use crate::run::threads::work::Job;
 use crate::source::os::clock;
 use crate::source::own::cost as own;
 use crate::ui::{self, Look, pointed};
@@ -211,7 +211,7 @@ impl Screen {
                 }
                 Effect::Copy(text) => self.guard.send(&clipboard::copy_sequence(&text))?,
                 Effect::Jump(jump) => self.acting.jump(jump),
-                Effect::Offer(requests) => self.acting.ask(Work::Offer(requests)),
+                Effect::Offer(requests) => self.acting.ask(Job::Offer(requests)),
                 Effect::Act(confirmed) => self.acting.act(confirmed),
                 Effect::OfferOn(machine, sheet, requests) => self.acting.offer_on(&machine, sheet, requests),
                 Effect::ActOn(machine, sheet, confirmed) => self.acting.act_on(&machine, sheet, confirmed),
@@ -219,7 +219,7 @@ impl Screen {
                     let cost = own::cost().map(|cost| Cost { lost_lines: log::lost(), ..cost });
                     return self.handle(Msg::Cost(cost));
                 }
-                Effect::Measure(household) => self.acting.ask(Work::Measure(household)),
+                Effect::Measure(household) => self.acting.ask(Job::Measure(household)),
                 Effect::ReadVersions(key) => {
                     let index = self.state.index.as_deref();
                     if let Some(question) = index.and_then(|index| versions::question(index, &key)) {
@@ -227,12 +227,12 @@ impl Screen {
                     }
                 }
                 Effect::Peek(question) => self.acting.peek(*question),
-                Effect::FindClosed => self.acting.ask(Work::FindClosed),
-                Effect::BringBack(sessions) => self.acting.ask(Work::BringBack(sessions)),
-                Effect::ReadHistory => self.acting.ask(Work::ReadHistory),
-                Effect::Record => self.acting.ask(Work::Record),
+                Effect::FindClosed => self.acting.ask(Job::FindClosed),
+                Effect::BringBack(sessions) => self.acting.ask(Job::BringBack(sessions)),
+                Effect::ReadHistory => self.acting.ask(Job::ReadHistory),
+                Effect::Record => self.acting.ask(Job::Record),
                 Effect::Step(step) => self.step(step)?,
-                Effect::Keep(past) => self.acting.ask(Work::Keep(past)),
+                Effect::Keep(past) => self.acting.ask(Job::Keep(past)),
                 Effect::CallOff => self.acting.call_off(),
                 Effect::Suspend => return self.stop(),
                 Effect::Quit => return Ok(Flow::End),

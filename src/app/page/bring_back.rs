@@ -12,7 +12,9 @@ pub(crate) fn write(page: &mut Page, state: &State, sessions: &[Untrusted]) -> S
     let found = state.bring_back.windows_of(sessions);
     match found.as_deref() {
         None => page.text("Looking whether anything alive runs their sessions…", Tone::Dim),
-        Some([]) => page.text("It is not dead any more, or its session is not known.", Tone::Notice),
+        Some([]) => {
+            page.text("Its session runs again, or it is not known which session it had.", Tone::Notice)
+        }
         Some(closed) => {
             let able = closed.iter().filter(|one| one.refusal.is_none()).count();
             if state.options.access.is_read_only() {

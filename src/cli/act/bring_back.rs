@@ -4,13 +4,14 @@ use anyhow::anyhow;
 use jiff::Timestamp;
 use serde::Serialize;
 
-use crate::cli::act::open::looking;
+use crate::cli::act::open::{executor as acting, looking};
 use crate::cli::args::Consent;
 use crate::cli::output::columns::{Cell, Columns};
-use crate::cli::output::failure::{Exit, Failure, Outcome};
+use crate::cli::output::failure::{Exit, Failure, Outcome, of_action};
 use crate::cli::output::{Paint, print, said_yes, terminal_width};
 use crate::cli::settings::Settings;
 use crate::config::Access;
+use crate::core::model::Untrusted;
 use crate::core::model::text::{json, shown};
 use crate::core::plan::bring_back::ClosedWindow;
 use crate::present::text::tone::Tone;
@@ -62,20 +63,26 @@ pub(crate) fn run(settings: &Settings, subjects: &[String], all: bool, consent: 
         let error = anyhow!("claimtop is read-only");
         return Err(Failure::new(Exit::Refused, error).hint("omit --read-only, or use --dry-run"));
     }
-    let is_by_hand = opener == Opener::Nobody;
-    let open = |one: &ClosedWindow| (is_confirmed || is_by_hand).then(|| opener.open(one));
-    let opened: Vec<Option<OpenResult>> = chosen.iter().map(|one| open(one)).collect();
+    let opened: Vec<Option<OpenResult>> = if opener == Opener::Nobody {
+        chosen.iter().map(|one| Some(opener.open(one))).collect()
+    } else if is_confirmed {
+        // A person may have answered long after the look.
+        let sessions: Vec<Untrusted> = chosen.iter().map(|one| one.session.clone()).collect();
+        let opened = opener.reopen(&mut acting(settings)?, &sessions).map_err(of_action)?;
+        opened.into_iter().map(Some).collect()
+    } else {
+        chosen.iter().map(|_| None).collect()
+    };
     if consent.json {
         print_json(&shown, &chosen, &opened, now)?;
     } else {
         print(&outcomes(&chosen, &opened))?;
     }
-    let is_done = opened.iter().all(|one| matches!(one, Some(OpenResult::There(_) | OpenResult::Run(_))));
-    match (chosen.is_empty(), consent.dry_run) {
-        (true, _) | (_, true) => Ok(Exit::Fine),
-        (false, false) if is_done => Ok(Exit::Fine),
-        (false, false) => Ok(Exit::Refused),
-    }
+    let is_done = match consent.dry_run {
+        true => chosen.iter().all(|one| one.refusal.is_none()),
+        false => opened.iter().all(|one| matches!(one, Some(OpenResult::There(_) | OpenResult::Run(_)))),
+    };
+    Ok(if is_done { Exit::Fine } else { Exit::Refused })
 }
 
 /// Returns the windows that are meant.
@@ -122,14 +129,10 @@ fn listed(windows: &[&ClosedWindow], now: Timestamp, paint: Paint) -> String {
 
 /// Says what became of each.
 fn outcomes(chosen: &[&ClosedWindow], opened: &[Option<OpenResult>]) -> String {
-    let lines = chosen.iter().zip(opened).filter_map(|(one, opened)| {
-        let name = one.name.shown();
-        Some(match opened.as_ref()? {
-            OpenResult::There(place) => format!("{name}: opened {place}\n"),
-            OpenResult::Run(line) => format!("{name}: run {}\n", shown(line)),
-            OpenResult::No(why) => format!("{name}: not brought back: {}\n", shown(why)),
-        })
-    });
+    let lines = chosen
+        .iter()
+        .zip(opened)
+        .filter_map(|(one, opened)| Some(format!("{}: {}\n", one.name.shown(), opened.as_ref()?.words())));
     let lines: String = lines.collect();
     let is_open = chosen.is_empty() || !lines.is_empty();
     if is_open { lines } else { "Nothing was opened; --yes opens them.\n".to_owned() }
@@ -141,18 +144,13 @@ fn print_json(
     opened: &[Option<OpenResult>],
     taken_at: Timestamp,
 ) -> Result<(), Failure> {
-    let row = |closed: &ClosedWindow| {
+    let windows = shown.iter().map(|closed| {
         let at = chosen.iter().position(|one| one.session == closed.session);
         let opened = at.and_then(|at| opened.get(at)?.as_ref()).map(|opened| match opened {
-            OpenResult::There(place) => format!("opened {place}"),
             OpenResult::Run(_) => "to be run by hand".to_owned(),
-            OpenResult::No(why) => format!("not brought back: {why}"),
+            OpenResult::There(_) | OpenResult::No(_) => opened.words(),
         });
-        (closed.line().filter(|_| closed.refusal.is_none()), opened)
-    };
-    let windows = shown.iter().map(|closed| {
-        let (line, opened) = row(closed);
-        Row { closed, line, opened }
+        Row { closed, line: closed.line().filter(|_| closed.refusal.is_none()), opened }
     });
     let windows = windows.collect();
     let output = Output { schema: "claimtop.bring-back.v1", taken_at, windows };

@@ -98,7 +98,7 @@ fn closed(
 fn is_dead(note: &BoundSession, snapshot: &Snapshot) -> bool {
     let (host, table) = (&snapshot.host, &snapshot.processes);
     // Another machine of this name may share a folder that is not on this one's disk.
-    let is_here = note.host.raw() == host.name && snapshot.bound.medium.is_local();
+    let is_here = note.host.raw() == host.name && snapshot.bound.medium.is_this_machines();
     let Some(boot) = host.boot_id.as_deref().filter(|_| is_here) else { return false };
     if note.boot_id.raw() != boot {
         return true;

@@ -9,7 +9,7 @@ use tokio::sync::mpsc::Sender;
 
 use super::event::Event;
 use super::ordering::Ordering;
-use super::work::{FarWork, Work};
+use super::work::{FarWork, Job};
 use crate::act::error::ActionError;
 use crate::act::execute::Receipt;
 use crate::act::execute::follow_up::Part;
@@ -49,7 +49,7 @@ pub(crate) struct Storage {
 
 /// The way to the thread.
 pub(crate) struct Acting {
-    work: WorkSender<Work>,
+    work: WorkSender<Job>,
     tickets: Arc<Tickets>,
     sender: Sender<Event>,
     ways: Ways,
@@ -117,14 +117,14 @@ impl Acting {
     }
 
     /// Asks for work; it is done in the order of asking.
-    pub(crate) fn ask(&self, work: Work) {
+    pub(crate) fn ask(&self, work: Job) {
         // The thread ends only with the program.
         let _ = self.work.send(work);
     }
 
     /// Does what was offered last and is confirmed by this.
     pub(crate) fn act(&self, confirmed: SheetAnswer) {
-        self.ask(Work::Act(self.tickets.issue(), confirmed));
+        self.ask(Job::Act(self.tickets.issue(), confirmed));
     }
 
     /// Begins nothing more of what was confirmed.
@@ -172,24 +172,24 @@ struct Worker {
 }
 
 impl Worker {
-    fn run(mut self, asked: &Receiver<Work>) {
+    fn run(mut self, asked: &Receiver<Job>) {
         self.read_history();
         while let Ok(work) = asked.recv() {
             match work {
-                Work::Offer(requests) => self.offer(&requests),
-                Work::Act(ticket, confirmed) => self.act(ticket, &confirmed),
-                Work::ReadHistory => self.read_history(),
-                Work::FindClosed => {
+                Job::Offer(requests) => self.offer(&requests),
+                Job::Act(ticket, confirmed) => self.act(ticket, &confirmed),
+                Job::ReadHistory => self.read_history(),
+                Job::FindClosed => {
                     let closed = self.closed_windows();
                     self.send(Msg::Closed(Arc::new(closed), self.opener.place_words()));
                 }
-                Work::BringBack(sessions) => self.bring_back(&sessions),
-                Work::Measure(household) => {
+                Job::BringBack(sessions) => self.bring_back(&sessions),
+                Job::Measure(household) => {
                     let members = measured(&household);
                     self.send(Msg::Household(household.key, members));
                 }
-                Work::Record => self.record(),
-                Work::Keep(past) => self.keep(&past),
+                Job::Record => self.record(),
+                Job::Keep(past) => self.keep(&past),
             }
         }
     }
@@ -198,18 +198,15 @@ impl Worker {
         self.executor.as_mut().map(Executor::closed_windows).unwrap_or_default()
     }
 
-    /// Brings windows back, each if nothing alive runs its session by a look of this moment. One look is for all: what
-    /// is opened has not said yet which session it runs, and would stand in the way of the others.
+    /// Brings windows back. One look is for all: what is opened has not said yet which session it runs, and would stand
+    /// in the way of the others.
     fn bring_back(&mut self, sessions: &[Untrusted]) {
-        let found = self.closed_windows();
-        for session in sessions {
-            let closed = found.iter().find(|one| one.session == *session);
-            let said = match closed.map(|one| self.opener.open(one)) {
-                None => "not brought back: it is not dead any more, or left nothing".to_owned(),
-                Some(OpenResult::There(place)) => format!("opened {place}"),
-                Some(OpenResult::Run(line)) => format!("run {}", shown(&line)),
-                Some(OpenResult::No(why)) => format!("not brought back: {}", shown(&why)),
-            };
+        let Ok(executor) = self.executor.as_mut() else { return };
+        let said: Vec<String> = match self.opener.reopen(executor, sessions) {
+            Ok(opened) => opened.iter().map(OpenResult::words).collect(),
+            Err(error) => sessions.iter().map(|_| format!("not brought back: {error}")).collect(),
+        };
+        for (session, said) in sessions.iter().zip(said) {
             self.send(Msg::BroughtBack(session.clone(), said));
         }
     }

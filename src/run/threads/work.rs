@@ -18,7 +18,7 @@ pub(crate) enum FarWork {
 
 /// What the thread that acts here is asked to do.
 #[derive(Debug)]
-pub(crate) enum Work {
+pub(crate) enum Job {
     /// Look at the files of these requests.
     Offer(Vec<Request>),
     /// Do what was offered last and is confirmed by this.

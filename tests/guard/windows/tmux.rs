@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::program;
 use crate::pty::{Screen, claimtop};
-use crate::world::World;
+use crate::world::{Answer, World};
 
 /// A tmux server on a socket of its own, until it is dropped.
 struct Tmux {
@@ -182,4 +182,133 @@ fn a_dead_window_is_brought_back_unless_something_alive_may_run_its_session() {
 
 fn at(world: &World, name: &str) -> String {
     world.path(name).to_str().unwrap().to_owned()
+}
+
+/// Writes a program `claude` that notes each start and then runs as an agent with its arguments.
+fn claude(world: &World) {
+    let agent = world.path("node_modules/@anthropic-ai/claude-code/bin/claude");
+    std::fs::create_dir_all(agent.parent().unwrap()).unwrap();
+    program::copy("/bin/sh", &agent);
+    world.write("work/session", "read line < /dev/tty\n");
+    let start = format!(
+        "#!/bin/sh\necho \"$*\" >> \"$HOME/ran\"\nexec {} {} \"$@\"\n",
+        agent.display(),
+        at(world, "work/session")
+    );
+    world.write("bin/claude", &start);
+    let permissions = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(world.path("bin/claude"), permissions).unwrap();
+}
+
+/// Starts a server in which a person has a shell.
+fn server(world: &World, socket: &str) -> Tmux {
+    let tmux = Tmux { socket: world.path(socket) };
+    tmux.ask(&["new-session", "-d", "-s", "work", "-x", "80", "-y", "24", "/bin/sh"]);
+    tmux.ask(&["set-environment", "-g", "HOME", &at(world, "home")]);
+    tmux
+}
+
+/// Runs `bring-back` in a server until other tests' agents are not in the way.
+fn bring_back(world: &World, tmux: &Tmux, arguments: &[&str]) -> Answer {
+    let inside = format!("{},1,0", tmux.socket.display());
+    let path = format!("{}:/usr/bin:/bin", at(world, "bin"));
+    loop {
+        let run = world.run_with(arguments, &[("TMUX", &inside), ("PATH", &path)]);
+        if !run.out.contains("may run its session") {
+            return run;
+        }
+        std::thread::sleep(Duration::from_millis(100));
+    }
+}
+
+fn ran(world: &World) -> Vec<String> {
+    let ran = std::fs::read_to_string(world.path("home/ran")).unwrap_or_default();
+    ran.lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn two_that_bring_a_window_back_at_once_open_it_once() {
+    let world = World::new();
+    claude(&world);
+    for (pid, session) in [(4_194_301, SESSION), (4_194_302, "aaaaaaaa-0000-4000-8000-000000000902")] {
+        let entry = serde_json::json!({
+            "pid": pid, "sessionId": session, "cwd": at(&world, "work"), "startedAt": 1_795_000_000_000_i64
+        });
+        world.write(&format!("home/.claude/sessions/{pid}.json"), &entry.to_string());
+    }
+    let servers = [server(&world, "one.sock"), server(&world, "two.sock")];
+    std::thread::scope(|scope| {
+        for tmux in &servers {
+            scope.spawn(|| bring_back(&world, tmux, &["bring-back", "--all", "--yes"]));
+        }
+    });
+    let mut ran = ran(&world);
+    ran.sort();
+    let expected = [SESSION, "aaaaaaaa-0000-4000-8000-000000000902"].map(|id| format!("--resume {id}"));
+    assert_eq!(ran, expected);
+}
+
+#[test]
+fn a_window_that_only_its_hooks_note_names_is_brought_back() {
+    let world = World::new();
+    claude(&world);
+    let tmux = server(&world, "one.sock");
+    let agent = world.path("node_modules/@anthropic-ai/claude-code/bin/claude");
+    let hook = format!(
+        r#"{{"session_id":"{SESSION}","cwd":"{}","hook_event_name":"SessionStart"}}"#,
+        at(&world, "work")
+    );
+    world.write("hook.json", &hook);
+    let bind = format!(
+        "sh -c '{} bind --home {} --tmp {} < {}; exit $?'; echo noted > {}; read line < /dev/tty",
+        env!("CARGO_BIN_EXE_claimtop"),
+        at(&world, "home"),
+        at(&world, "tmp"),
+        at(&world, "hook.json"),
+        at(&world, "noted")
+    );
+    world.write("first", &bind);
+    let start = format!("cd {} && exec {} {}", at(&world, "work"), agent.display(), at(&world, "first"));
+    tmux.ask(&["new-window", "-d", "-t", "work", "-n", "agent", &start]);
+    while !world.path("noted").exists() {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    // Such an agent removes its own entry when its terminal goes, so that nothing but the note is left.
+    tmux.ask(&["kill-window", "-t", "work:agent"]);
+    let brought = loop {
+        let brought = bring_back(&world, &tmux, &["bring-back", "--all", "--yes"]);
+        if !brought.out.contains("runs as PID") && !brought.out.contains("No window has died") {
+            break brought;
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    };
+    assert_eq!((brought.code, ran(&world)), (0, vec![format!("--resume {SESSION}")]), "{brought:?}");
+}
+
+#[test]
+fn a_window_that_a_person_has_brought_back_meanwhile_is_not_opened_again() {
+    let world = World::new();
+    claude(&world);
+    let entry = serde_json::json!({
+        "pid": 4_194_301, "sessionId": SESSION, "cwd": at(&world, "work"), "startedAt": 1_795_000_000_000_i64
+    });
+    world.write("home/.claude/sessions/4194301.json", &entry.to_string());
+    let tmux = server(&world, "one.sock");
+    while bring_back(&world, &tmux, &["bring-back", "--all", "--dry-run"]).code != 0 {
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    let (home, tmp) = (at(&world, "home"), at(&world, "tmp"));
+    let arguments = ["bring-back", "--all", "--home", &home, "--tmp", &tmp].map(str::to_owned);
+    let mut command = claimtop(&arguments);
+    command.env("TMUX", format!("{},1,0", tmux.socket.display()));
+    let mut asking = Screen::start(command, 120, 24);
+    asking.wait_for("[y/N]");
+    let by_hand = format!("cd {} && claude --resume {SESSION}", at(&world, "work"));
+    tmux.ask(&["new-window", "-d", "-t", "work", &by_hand]);
+    while ran(&world).is_empty() {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    asking.press("y\r");
+    asking.wait_for("not brought back");
+    assert_eq!(ran(&world).len(), 1);
 }

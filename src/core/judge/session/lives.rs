@@ -2,7 +2,8 @@
 
 use crate::core::judge::liveness::answer::{Answer, Trail};
 use crate::core::judge::liveness::owners::unseen;
-use crate::core::judge::window::possible_agent::PossibleAgent;
+use crate::core::judge::window::agent::Role;
+use crate::core::judge::window::possible_agent::{PossibleAgent, is_read};
 use crate::core::judge::world::World;
 use crate::core::model::{
     Evidence, JudgedRecord, Key, Reason, Report, Strength, Untrusted, Verdict, VerdictState, WindowState,
@@ -54,10 +55,17 @@ pub(crate) fn possible_runner<'w>(
         PossibleAgent::Known(process, name) if is_its_agent(name) => {
             let window = report.windows.iter().find(|window| window.pid == process.id.pid);
             let session = window.and_then(|window| window.session.as_ref());
-            session.is_none_or(|session| session.strength < known_by)
+            let is_spare =
+                world.signatures.matched(process).is_some_and(|(_, pattern)| pattern.role == Role::Spare);
+            // A spare is a window once its agent's registry says that it has a session.
+            !(is_spare && window.is_none()) && session.is_none_or(|session| session.strength < known_by)
         }
         PossibleAgent::Known(..) => false,
-        PossibleAgent::Unproven(_) | PossibleAgent::Hidden(_) => true,
+        // One that was read and bears the name of another agent alone is none of these.
+        PossibleAgent::Unproven(process) => {
+            !is_read(process) || world.signatures.resembled(process).any(|agent| is_its_agent(&agent.name))
+        }
+        PossibleAgent::Hidden(_) => true,
     };
     world.possible_agents.iter().map(|(agent, _)| agent).find(may_run)
 }

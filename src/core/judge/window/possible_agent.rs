@@ -90,6 +90,6 @@ pub(crate) fn unplaced<'a>(
 }
 
 /// Returns whether enough was read of a process to exclude that it is an agent.
-fn is_read(process: &Process) -> bool {
+pub(crate) fn is_read(process: &Process) -> bool {
     process.details.as_ref().is_some_and(|details| details.exe.is_some() && !details.argv.is_empty())
 }
