@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::rows::source::columns;
 use crate::app::table::filter::{Filter, type_into};
 use crate::app::table::order::{Direction, Sort};
-use crate::app::table::view::{Place, Places, View};
+use crate::app::table::view::{View, ViewPosition, ViewPositions};
 
 /// The version that this claimtop writes and reads.
 const VERSION: u32 = 1;
@@ -62,7 +62,7 @@ impl ScreenState {
     }
 
     /// Returns what is to be kept of a screen.
-    pub(crate) fn from_screen(view: View, places: &Places, filter: &Filter) -> Self {
+    pub(crate) fn from_screen(view: View, places: &ViewPositions, filter: &Filter) -> Self {
         let views = View::ALL.iter().filter_map(|view| {
             let kept = of_place(*view, places.place(*view));
             (kept != KeptView::default()).then(|| (view.title().to_owned(), kept))
@@ -76,7 +76,7 @@ impl ScreenState {
     }
 
     /// Sets a screen as it was; what this claimtop does not know is left out.
-    pub(crate) fn apply(&self, shown: &mut View, places: &mut Places, filter: &mut Filter) {
+    pub(crate) fn apply(&self, shown: &mut View, places: &mut ViewPositions, filter: &mut Filter) {
         for view in View::ALL {
             if view.title() == self.view {
                 *shown = view;
@@ -89,7 +89,7 @@ impl ScreenState {
     }
 }
 
-fn of_place(view: View, place: &Place) -> KeptView {
+fn of_place(view: View, place: &ViewPosition) -> KeptView {
     let title = |at: &usize| columns(view).get(*at).map(|column| column.title.to_owned());
     KeptView {
         sort: place.sort.by.as_ref().and_then(title),
@@ -98,7 +98,7 @@ fn of_place(view: View, place: &Place) -> KeptView {
     }
 }
 
-fn set_place(view: View, place: &mut Place, kept: &KeptView) {
+fn set_place(view: View, place: &mut ViewPosition, kept: &KeptView) {
     let titles = || columns(view).iter().map(|column| column.title).enumerate();
     let by = titles().find(|(_, title)| Some(*title) == kept.sort.as_deref()).map(|(at, _)| at);
     let direction = if kept.reversed { Direction::Backward } else { Direction::Forward };
@@ -183,7 +183,7 @@ mod tests {
         );
         let state = after(Some(ScreenState::parse(&text).unwrap()), "");
         assert_eq!(state.view, View::Now);
-        assert_eq!(*state.places.place(View::Windows), Place::default(), "one column stays");
+        assert_eq!(*state.places.place(View::Windows), ViewPosition::default(), "one column stays");
         assert!(state.filter.text.chars().count() <= 100 && !state.filter.text.contains('\u{1b}'));
     }
 }

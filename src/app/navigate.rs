@@ -33,7 +33,7 @@ pub(crate) fn go(state: &mut State, motion: Motion) {
 
 /// Scrolls the pane beside the table, which the keys then are for.
 pub(crate) fn scroll_details(state: &mut State, motion: Motion) {
-    let page = state.size.detail_lines(state.table.rows.len());
+    let page = state.detail_lines();
     let lines = state.detail.as_ref().map_or(0, |page| page.lines.len());
     let scroll = target(state.pane.scroll(), lines.saturating_sub(page), page, motion);
     state.pane = Pane::Details { scroll };

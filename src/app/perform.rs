@@ -68,6 +68,11 @@ pub(crate) fn perform(state: &mut State, command: Command) -> Vec<Effect> {
             return vec![Effect::ReadVersions(key), Effect::Redraw];
         }
         Command::Peek => peek(state),
+        Command::Details => {
+            state.are_details_hidden = !state.are_details_hidden;
+            state.pane = Pane::Table;
+            state.scroll_to_selection();
+        }
         Command::Recent => {
             state.layers.push(Layer::Recent { scroll: 0 });
             return vec![Effect::ReadHistory, Effect::Redraw];
@@ -89,7 +94,7 @@ pub(crate) fn perform(state: &mut State, command: Command) -> Vec<Effect> {
 fn peek(state: &mut State) {
     if matches!(state.layers.last(), Some(Layer::Peek { .. })) {
         state.layers.pop();
-    } else if state.layers.is_empty() && state.size.shows_peek(state.table.rows.len()) {
+    } else if state.layers.is_empty() && state.beside().shows_peek() {
         state.peek.is_beside = !state.peek.is_beside;
     } else if let Some(key) = state.peekable() {
         state.layers.push(Layer::Peek { key, scroll: 0 });
@@ -111,9 +116,11 @@ fn problem(state: &mut State, toward: Toward) {
 
 /// Shows the next view on one side, of those that there are.
 fn step(state: &mut State, step: impl Fn(View) -> View) -> Vec<Effect> {
-    let next = step(state.view);
-    let is_there = state.views().any(|view| view == next);
-    show(state, if is_there { next } else { step(next) })
+    let mut next = step(state.view);
+    while !state.views().any(|view| view == next) {
+        next = step(next);
+    }
+    show(state, next)
 }
 
 fn show(state: &mut State, view: View) -> Vec<Effect> {

@@ -29,20 +29,20 @@ pub(crate) struct Index {
     pub(crate) report: Arc<Report>,
     /// What that comes to.
     pub(crate) summary: Summary,
-    windows: Order<u32>,
+    windows: SortedPlaces<u32>,
     /// Where in the report the windows of each machine are, by its name, this one's by none: made on first use.
     windows_on: OnceLock<HashMap<String, Vec<usize>>>,
-    records: Order<u32>,
-    claims: Order<u32>,
-    claims_of_record: Order<u32>,
-    broken: Order<u32>,
-    left_overs: Order<u32>,
-    left_trees: Order<u32>,
-    left_stashes: Order<u32>,
+    records: SortedPlaces<u32>,
+    claims: SortedPlaces<u32>,
+    claims_of_record: SortedPlaces<u32>,
+    broken: SortedPlaces<u32>,
+    left_overs: SortedPlaces<u32>,
+    left_trees: SortedPlaces<u32>,
+    left_stashes: SortedPlaces<u32>,
     keys_of_findings: Box<[Key]>,
-    findings: Order<u32>,
+    findings: SortedPlaces<u32>,
     /// By each of their subjects.
-    findings_about: Order<(u32, u32)>,
+    findings_about: SortedPlaces<(u32, u32)>,
     /// Where in the report another machine is, by its name.
     machines: HashMap<String, usize>,
     /// The windows whose processes have exited since the look, by their PIDs.
@@ -72,17 +72,17 @@ impl Index {
         }));
         Self {
             summary: Summary::from_report(&report),
-            windows: Order::of(&report.windows, |window| &window.key),
+            windows: SortedPlaces::of(&report.windows, |window| &window.key),
             windows_on: OnceLock::new(),
-            records: Order::of(&report.records, |record| &record.key),
-            claims: Order::of(&report.claims, |claim| &claim.key),
-            claims_of_record: Order::of(&report.claims, |claim| &claim.record.key),
-            broken: Order::of(&report.broken, |broken| &broken.key),
-            left_overs: Order::of(&report.left_overs, |one| &one.key),
-            left_trees: Order::of(&report.left_trees, |one| &one.key),
-            left_stashes: Order::of(&report.left_stashes, |one| &one.key),
-            findings: Order::of(&keys, |key| key),
-            findings_about: Order::new(subjects.into(), |at| subject(&report, at)),
+            records: SortedPlaces::of(&report.records, |record| &record.key),
+            claims: SortedPlaces::of(&report.claims, |claim| &claim.key),
+            claims_of_record: SortedPlaces::of(&report.claims, |claim| &claim.record.key),
+            broken: SortedPlaces::of(&report.broken, |broken| &broken.key),
+            left_overs: SortedPlaces::of(&report.left_overs, |one| &one.key),
+            left_trees: SortedPlaces::of(&report.left_trees, |one| &one.key),
+            left_stashes: SortedPlaces::of(&report.left_stashes, |one| &one.key),
+            findings: SortedPlaces::of(&keys, |key| key),
+            findings_about: SortedPlaces::new(subjects.into(), |at| subject(&report, at)),
             machines: (0..).zip(&report.machines).map(|(at, machine)| (machine.name.clone(), at)).collect(),
             keys_of_findings: keys,
             exited: BTreeSet::new(),
@@ -231,7 +231,7 @@ impl Index {
             | NeedKind::Failed { .. }
             | NeedKind::Done { .. }
             | NeedKind::Unfinished { .. } => &need.subject,
-            NeedKind::MoreDied { .. } => key,
+            NeedKind::Alike { .. } | NeedKind::MoreDied { .. } => key,
         }
     }
 
@@ -347,9 +347,9 @@ impl Index {
 /// Places in a report, in the order of the keys that stand there: a key itself takes four times the
 /// room.
 #[derive(Debug)]
-struct Order<At>(Box<[At]>);
+struct SortedPlaces<At>(Box<[At]>);
 
-impl<At: Copy + Ord> Order<At> {
+impl<At: Copy + Ord> SortedPlaces<At> {
     /// Sorts places by the keys that stand there.
     fn new<'k>(mut places: Box<[At]>, key_at: impl Fn(At) -> Option<&'k Key>) -> Self {
         places.sort_unstable_by_key(|at| (key_at(*at), *at));
@@ -364,7 +364,7 @@ impl<At: Copy + Ord> Order<At> {
     }
 }
 
-impl Order<u32> {
+impl SortedPlaces<u32> {
     /// Sorts the places of a list.
     fn of<T>(list: &[T], key: impl Fn(&T) -> &Key) -> Self {
         let places = (0..).zip(list).map(|(at, _)| at).collect();
@@ -394,7 +394,7 @@ pub(crate) fn keys_of_findings(report: &Report) -> Box<[Key]> {
         Key::derive(KeyKind::Finding, &parts)
     };
     let mut keys: Box<[Key]> = report.findings().map(key).collect();
-    let order = Order::of(&keys, |key| key);
+    let order = SortedPlaces::of(&keys, |key| key);
     let mut numbered = Vec::new();
     for same in order.0.chunk_by(|one, other| get(&keys, *one) == get(&keys, *other)) {
         numbered.extend((0..).zip(same).skip(1).map(|(number, at)| (number, *at)));
@@ -436,6 +436,7 @@ pub(crate) fn left_by(report: &Report, claim: &ClaimView) -> Option<String> {
         | NeedKind::Done { .. }
         | NeedKind::Unfinished { .. }
         | NeedKind::Collision { .. }
+        | NeedKind::Alike { .. }
         | NeedKind::MoreDied { .. } => None,
     };
     let left = report.needs.iter().find_map(left)?;

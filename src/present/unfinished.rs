@@ -24,6 +24,7 @@ pub(crate) fn way_of(report: &Report, finding: &Finding) -> Option<String> {
         | NeedKind::Failed { .. }
         | NeedKind::Done { .. }
         | NeedKind::Collision { .. }
+        | NeedKind::Alike { .. }
         | NeedKind::Died(_)
         | NeedKind::MoreDied { .. } => None,
     })

@@ -2,7 +2,7 @@
 
 use super::paint::columns;
 use crate::app::rows::row::{Align, Column, Table, Turn};
-use crate::app::table::view::Place;
+use crate::app::table::view::ViewPosition;
 use crate::present::text::width;
 
 /// How wide names and sentences are before another sentence or a column of little rank has any.
@@ -24,7 +24,7 @@ pub(super) struct Slot {
 /// out; of the others none is drawn when a more important one is not. Each has its full width
 /// before a less important one has any, but for sentences, which take what is left. The most
 /// important is the one by which a person has sorted; none is drawn that a person has hidden.
-pub(super) fn fit(table: &Table, place: &Place, room: u16, gap: u16) -> Vec<Slot> {
+pub(super) fn fit(table: &Table, place: &ViewPosition, room: u16, gap: u16) -> Vec<Slot> {
     let sorted = place.sort.by;
     let mut by_rank: Vec<(usize, &Column, (u16, u16))> = table
         .columns
@@ -108,20 +108,20 @@ mod tests {
         for view in "12345".chars() {
             update(&mut state, Msg::Pressed(Press::Char(view)));
             for room in 10..200 {
-                let slots = fit(&state.table, &Place::default(), room, 2);
+                let slots = fit(&state.table, &ViewPosition::default(), room, 2);
                 assert!(is_right(&state.table, &slots), "view {view} in {room} columns: {slots:?}");
             }
         }
     }
 
-    fn sorted_by(index: usize) -> Place {
-        Place { sort: Sort { by: Some(index), ..Sort::default() }, ..Place::default() }
+    fn sorted_by(index: usize) -> ViewPosition {
+        ViewPosition { sort: Sort { by: Some(index), ..Sort::default() }, ..ViewPosition::default() }
     }
 
     #[test]
     fn a_column_that_a_person_has_hidden_is_not_drawn_and_its_room_is_used() {
         check(|table, slots| {
-            let hidden = Place { hidden: [0].into(), ..Place::default() };
+            let hidden = ViewPosition { hidden: [0].into(), ..ViewPosition::default() };
             let room = slots.iter().map(|slot| slot.width + 2).sum();
             let left = fit(table, &hidden, room, 2);
             left.iter().all(|slot| slot.index != 0)
@@ -165,7 +165,10 @@ mod tests {
             Column { title: "PID", width: (5, 8), rank: 1, align: Align::Right, turn: Turn::Own };
         let table = Table { columns: &[NAME, PID], widths: vec![30, 7], ..Table::default() };
         let pid = |room| {
-            fit(&table, &Place::default(), room, 2).iter().find(|slot| slot.index == 1).map(|slot| slot.width)
+            fit(&table, &ViewPosition::default(), room, 2)
+                .iter()
+                .find(|slot| slot.index == 1)
+                .map(|slot| slot.width)
         };
         assert_eq!((30..42).filter_map(pid).collect::<Vec<_>>(), [7, 7, 7]);
     }
@@ -179,7 +182,7 @@ mod tests {
         let table =
             Table { columns: &[RUNS, ENDED], widths: vec![60, "59 min ago".len()], ..Table::default() };
         for room in 26..100 {
-            let slots = fit(&table, &Place::default(), room, 2);
+            let slots = fit(&table, &ViewPosition::default(), room, 2);
             assert_eq!(slots.last().map(|slot| slot.width), Some(10), "{room}");
         }
     }
@@ -190,7 +193,7 @@ mod tests {
             Column { title: "Name", width: (4, 10), rank: 0, align: Align::Left, turn: Turn::Own };
         let table = Table { columns: &[TEXT, TEXT], widths: vec![30, 7], ..Table::default() };
         let widths = |room| -> Vec<u16> {
-            fit(&table, &Place::default(), room, 2).iter().map(|slot| slot.width).collect()
+            fit(&table, &ViewPosition::default(), room, 2).iter().map(|slot| slot.width).collect()
         };
         assert_eq!([widths(19), widths(29), widths(200)], [[10, 7], [20, 7], [30, 7]]);
     }

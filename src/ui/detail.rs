@@ -8,20 +8,30 @@ use crate::app::table::geometry::Detail;
 use crate::present::text::count;
 use crate::present::text::tone::{Line, Span, Tone};
 
+/// The columns between two columns of text.
+const PART_GAP: u16 = 3;
+
 /// Divides the body into the table and the pane, and draws the pane. Returns the table's part.
 pub(super) fn draw(painter: &mut Painter<'_>, body: Rect, state: &State) -> Rect {
     let (table, Some(inner)) = split(body, state) else { return body };
     let Some(page) = &state.detail else { return body };
     let title = if state.peeked().is_some() { "Peek" } else { "Evidence" };
     edge(painter, body, table, (state.pane, title));
-    let lines = usize::from(inner.height);
+    let lines = state.detail_lines();
     let is_whole = page.lines.len() <= lines && page.folded() == 0;
     let scroll = state.pane.scroll();
     let left = page.lines.len().saturating_sub(scroll);
     let is_whole = is_whole || (left <= lines && page.folded() == 0);
     let shown = if is_whole { lines } else { left.min(lines.saturating_sub(1)) };
-    for (y, line) in (inner.y..inner.bottom()).zip(page.lines.iter().skip(scroll).take(shown)) {
-        painter.line(inner.x, y, inner.width, line);
+    let width = columns(state.size.detail_width(state.beside())).min(inner.width);
+    // The text goes down one column and on in the next.
+    let place = |at: usize| {
+        let (part, line) = (at / usize::from(inner.height).max(1), at % usize::from(inner.height).max(1));
+        (inner.x + columns(part) * (width + PART_GAP), inner.y + columns(line))
+    };
+    for (at, line) in page.lines.iter().skip(scroll).take(shown).enumerate() {
+        let (x, y) = place(at);
+        painter.line(x, y, width, line);
     }
     let more = left.saturating_sub(shown);
     if !is_whole && inner.height > 0 {
@@ -29,7 +39,8 @@ pub(super) fn draw(painter: &mut Painter<'_>, body: Rect, state: &State) -> Rect
         let lines = (more > 0).then(|| count(more, "more line"));
         let more: Vec<String> = lines.into_iter().chain(facts).collect();
         let text = Line::new(&format!("{}: ", more.join(", ")), Tone::Dim).then("Enter", Tone::Key);
-        painter.line(inner.x, inner.y + columns(shown), inner.width, &text);
+        let (x, y) = place(shown);
+        painter.line(x, y, width, &text);
     }
     table
 }
@@ -39,10 +50,10 @@ pub(super) fn split(body: Rect, state: &State) -> (Rect, Option<Rect>) {
     if state.detail.is_none() {
         return (body, None);
     }
-    match state.size.detail(state.table.rows.len()) {
+    match state.beside() {
         Detail::None => (body, None),
         Detail::Right(width) => right(body, width),
-        Detail::Below(height) => below(body, height),
+        Detail::Below { lines, .. } => below(body, lines),
     }
 }
 

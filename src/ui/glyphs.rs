@@ -39,6 +39,18 @@ pub(crate) fn text(glyphs: Glyphs, text: &str) -> Cow<'_, str> {
     }
 }
 
+/// Returns a sign for how high the dots of a braille pattern stand.
+fn height(pattern: &str) -> &'static str {
+    let dots = pattern.chars().next().map_or(0, |c| u32::from(c) - 0x2800);
+    match dots {
+        dots if dots & 0x09 > 0 => "#",
+        dots if dots & 0x12 > 0 => "+",
+        dots if dots & 0x24 > 0 => "=",
+        dots if dots & 0xc0 > 0 => "_",
+        _ => " ",
+    }
+}
+
 fn ascii(cluster: &str) -> Cow<'_, str> {
     if cluster.is_ascii() {
         return Cow::Borrowed(cluster);
@@ -51,8 +63,12 @@ fn ascii(cluster: &str) -> Cow<'_, str> {
         "‹" => "<",
         "›" => ">",
         "↔" => "&",
+        "█" => "#",
+        "░" => ".",
+        "┆" => "|",
         "▲" | "↑" => "^",
         "▼" | "↓" => "v",
+        dots if dots.starts_with(|c| ('\u{2800}'..='\u{28ff}').contains(&c)) => height(dots),
         wide if wide.width() == 2 => "??",
         _ => "?",
     })

@@ -1,12 +1,13 @@
 //! The table of a view: the names of its columns and the visible rows.
 
 use ratatui::layout::Rect;
+use ratatui::style::Style;
 
 use super::columns::{Slot, fit};
 use super::paint::{Painter, columns};
 use crate::app::keys::command::Command;
 use crate::app::msg::Target;
-use crate::app::rows::row::{Banner, Row};
+use crate::app::rows::row::{Align, Banner, Row};
 use crate::app::state::{Header, State};
 use crate::app::table::order::Direction;
 use crate::core::model::report::key::Key;
@@ -73,6 +74,11 @@ fn head(painter: &mut Painter<'_>, area: Rect, state: &State, slots: &[Slot], ga
         Direction::Forward => "▲",
         Direction::Backward => "▼",
     };
+    // Below what needs a person the names stand in a rule.
+    let is_ruled = above(state) > 0;
+    if is_ruled {
+        painter.rule(Rect { height: 1, ..area }, "");
+    }
     let mut x = area.x + GUTTER;
     for slot in slots {
         let Some(column) = state.table.columns.get(slot.index) else { continue };
@@ -85,6 +91,17 @@ fn head(painter: &mut Painter<'_>, area: Rect, state: &State, slots: &[Slot], ga
                 painter.line(x, area.y, slot.width, &number.then(&format!(" {title}"), tone));
             }
             Header::Numbers | Header::Names => {
+                if is_ruled {
+                    let wide = columns(crate::present::text::width(&title));
+                    let left = if slot.align == Align::Right { slot.width.saturating_sub(wide) } else { 0 };
+                    painter.text(
+                        x + left - 1,
+                        area.y,
+                        wide + 2,
+                        &" ".repeat(usize::from(wide) + 2),
+                        Style::new(),
+                    );
+                }
                 painter.aligned(x, area.y, slot.width, &Span::new(&title, tone), slot.align);
             }
         }

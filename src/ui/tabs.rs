@@ -57,11 +57,10 @@ fn tabs(room: u16, state: &State) -> Tabs {
     let totals = (0..TOTALS.len()).rev().filter_map(|totals| Some((&SHORTENED[..], TOTALS.get(..totals)?)));
     let mut tabs = Tabs::new();
     for (short, totals) in names.chain(totals) {
-        let all = state.views().enumerate();
         let is_short = |view| view != state.view && short.contains(&view);
         let name = |view: View| if is_short(view) { view.short() } else { view.title() };
         let total = |view| total(state, view).filter(|_| totals.contains(&view));
-        tabs = all.map(|(at, view)| (view, tab(state, (at, view), name(view), total(view)))).collect();
+        tabs = state.views().map(|view| (view, tab(state, view, name(view), total(view)))).collect();
         if fits(&tabs, room) {
             break;
         }
@@ -73,10 +72,10 @@ fn fits(tabs: &Tabs, room: u16) -> bool {
     tabs.iter().map(|(_, tab)| columns(tab.width()) + GAP).sum::<u16>() <= room + 1
 }
 
-fn tab(state: &State, (at, view): (usize, View), name: &str, total: Option<usize>) -> Line {
+fn tab(state: &State, view: View, name: &str, total: Option<usize>) -> Line {
     let (key, tone) =
         if view == state.view { (Tone::Accent, Tone::Accent) } else { (Tone::Key, Tone::Plain) };
-    let line = Line::new(&format!("{} ", at + 1), key).then(name, tone);
+    let line = Line::new(&format!("{} ", view.digit()), key).then(name, tone);
     let (rows, shown) = (state.table.rows.len(), state.visible().len());
     // The first view has two kinds of rows: its tab counts what needs a person, wherever the selection is.
     if view == state.view && view != View::Now && rows > shown {

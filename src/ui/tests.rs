@@ -119,7 +119,8 @@ fn colliding(times: usize) -> Report {
     let finding = report.findings[0].clone();
     let need = |at| {
         let kind = NeedKind::Collision {
-            code: finding.code,
+            // More than three of another kind are one line.
+            code: if times > 3 { Code::LostEdits } else { finding.code },
             message: finding.message.clone(),
             subjects: finding.subjects.to_vec(),
             windows: finding.subjects.to_vec(),
@@ -208,7 +209,39 @@ fn however_much_needs_a_person_windows_stay_on_the_screen() {
 
 #[test]
 fn a_large_screen_has_more_columns_and_the_evidence_on_the_right() {
-    check((200, 50), "", &["claimtop", "devbox", "asks you", "│", "Context ID", "same-process"]);
+    check((200, 18), "", &["claimtop", "devbox", "asks you", "│", "two live windows"]);
+}
+
+#[test]
+fn a_high_and_wide_screen_has_the_evidence_below_in_columns() {
+    let screen = screen(testing::busy(), (200, 50), "2");
+    check((200, 50), "", &["asks you", "── Evidence", "Context ID", "same-process"]);
+    let line = screen.lines().find(|line| line.contains("◆ same-worktree: two live")).unwrap();
+    assert!(line.contains("/tmp/tmux-1000/default)"), "the text goes on beside: {screen}");
+    assert!(!self::screen(testing::busy(), (200, 50), "2d").contains("Evidence"));
+}
+
+#[test]
+fn many_collisions_of_one_kind_are_one_line() {
+    let mut report = colliding(30);
+    for need in &mut report.needs {
+        let NeedKind::Collision { code, windows, .. } = &mut need.kind else { panic!() };
+        (*code, *windows) = (Code::InheritedRecord, vec![need.key.clone()]);
+    }
+    let screen = screen(report.clone(), (120, 35), "1");
+    assert!(screen.contains("30 windows: a dead window's identity: park its record"), "{screen}");
+    assert!(screen.contains("Now 1 ") && !screen.contains("more collisions"), "{screen}");
+    assert!(self::screen(report, (120, 35), "1\n").contains("with its story:"));
+}
+
+#[test]
+fn what_nobody_has_here_is_no_tab() {
+    let plain = screen(testing::quiet(), (120, 35), "1");
+    assert!(plain.contains("2 Windows") && plain.contains("6 Left-overs"), "{plain}");
+    for absent in ["3 Sessions", "4 Claims", "8 Machines"] {
+        assert!(!plain.contains(absent), "{plain}");
+    }
+    assert!(screen(testing::quiet(), (120, 35), "4").contains("4 Claims"), "its digit still shows it");
 }
 
 #[test]
@@ -281,7 +314,7 @@ fn the_tabs_of_all_views_are_on_the_screen() {
 #[test]
 fn the_pane_that_has_the_keys_shows_it() {
     check((80, 24), "l", &["▌─ Evidence · j k scroll, h back"]);
-    check((200, 50), "l", &["┃"]);
+    check((200, 18), "l", &["┃"]);
 }
 
 #[test]

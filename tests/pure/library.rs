@@ -122,7 +122,7 @@ fn shapes(need: &Need, report: &Report) -> Vec<String> {
             vec![format!("waits for {wants}: {about}")]
         }
         NeedKind::Failed { .. } => vec!["failed".to_owned()],
-        NeedKind::Done { .. } => Vec::new(),
+        NeedKind::Done { .. } | NeedKind::Alike { .. } => Vec::new(),
         NeedKind::Collision { code, also, windows, .. } => {
             let told = sentences(report).iter().any(|sentence| sentence.contains(" was warned "));
             let codes = std::iter::once(code).chain(also).map(|code| code.name().to_owned());

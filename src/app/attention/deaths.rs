@@ -152,6 +152,7 @@ fn need(death: &Death, own: Option<Need>, report: &Report) -> Need {
             | NeedKind::Done { .. }
             | NeedKind::Unfinished { .. }
             | NeedKind::Collision { .. }
+            | NeedKind::Alike { .. }
             | NeedKind::MoreDied { .. },
         )
         | None => Remains {

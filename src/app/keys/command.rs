@@ -56,6 +56,8 @@ pub enum Command {
     Versions,
     /// Look into the window.
     Peek,
+    /// Hide the details beside the table, or show them.
+    Details,
     /// Bring back dead windows.
     BringBack,
     /// Show what has changed lately.
@@ -111,6 +113,7 @@ impl Command {
             Self::CopyKey => "copy its key",
             Self::Versions => "versions of its files",
             Self::Peek => "peek: what it said and what its pane shows",
+            Self::Details => "hide or show the details",
             Self::BringBack => "bring back a dead window",
             Self::Recent => "recent changes",
             Self::Map => "map",

@@ -92,6 +92,7 @@ pub(crate) const BINDINGS: &[Binding] = &[
         "Look into the window: what it asks, what it said last, what its pane shows",
         5,
     ),
+    bind(&[P::Char('d')], C::Details, "d", "", "Hide the details beside the table, or show them again", 0),
     bind(
         &[P::Char('R')],
         C::BringBack,
@@ -255,6 +256,7 @@ fn says_why(state: &State, command: Command) -> bool {
         | C::Versions
         | C::Peek
         | C::BringBack
+        | C::Details
         | C::Recent
         | C::Map
         | C::Diagnosis

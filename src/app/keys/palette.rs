@@ -8,6 +8,7 @@ use crate::app::msg::{Effect, Press};
 use crate::app::page::panel::{Choice, Pick};
 use crate::app::state::State;
 use crate::app::table::filter::edit;
+use crate::app::table::view::View;
 use crate::present::text::page::Page;
 use crate::present::text::tone::{Line, Tone};
 use crate::present::text::{count, width};
@@ -67,9 +68,9 @@ fn commands(state: &State) -> Vec<(String, String, Command)> {
         let key = if at < 9 { format!("s {}", at + 1) } else { String::new() };
         (format!("sort by {}", column.title), key, Command::SortBy(Some(at)))
     });
-    let views = state.views().enumerate();
+    let views = View::ALL.into_iter();
     let views =
-        views.map(|(at, view)| (format!("show {}", view.title()), (at + 1).to_string(), Command::Show(view)));
+        views.map(|view| (format!("show {}", view.title()), view.digit().to_string(), Command::Show(view)));
     let worst = ("sort with the worst first".to_owned(), "s 0".to_owned(), Command::SortBy(None));
     bound.chain(views).chain([worst]).chain(columns).collect()
 }

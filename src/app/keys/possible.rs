@@ -9,6 +9,7 @@ use crate::app::sheet;
 use crate::app::sheet::{Sheet, Stage};
 use crate::app::state::{Pane, State};
 use crate::app::table::filter::Focus;
+use crate::app::table::geometry::Detail;
 use crate::app::table::view::View;
 use crate::core::model::{Action, Key, MachineView, Request};
 use crate::core::plan::stop::topmost;
@@ -77,6 +78,9 @@ pub(crate) fn why_not(state: &State, top: Option<&Layer>, command: Command) -> O
         C::Merge => or(sheet.is_some_and(Sheet::takes_merge), "there is nothing to merge"),
         C::Freeze => or(state.index.is_some() && !matches!(top, Some(Layer::Help { .. })), COVERED),
         C::Filter | C::Diagnosis => on_table(),
+        C::Details => on_table().or_else(|| {
+            or(state.size.detail(state.table.rows.len()) != Detail::None, "there is no room for details")
+        }),
         C::Sort | C::Reverse | C::SortBy(_) => on_table().or_else(has_order),
         C::Columns => on_table().or_else(|| or(state.index.is_some(), "the first look is not done")),
         C::Toggle => or(matches!(top, Some(Layer::Columns { .. })), "no column is chosen"),

@@ -21,7 +21,7 @@ pub(crate) fn renew(state: &mut State) {
     state.panel = panel(state);
     state.detail = if state.panel.is_none() { detail(state) } else { None };
     if let (Pane::Details { scroll }, None) = (state.pane, &state.panel) {
-        let page = state.size.detail_lines(state.table.rows.len());
+        let page = state.detail_lines();
         state.pane = match &state.detail {
             Some(details) => Pane::Details { scroll: scroll.min(details.lines.len().saturating_sub(page)) },
             None => Pane::Table,
@@ -86,12 +86,12 @@ fn panel(state: &State) -> Option<Panel> {
 
 /// Returns the page of the detail pane for the selected row.
 fn detail(state: &State) -> Option<Page> {
-    let rows = state.table.rows.len();
-    if state.size.detail(rows) == Detail::None {
+    let place = state.beside();
+    if place == Detail::None {
         return None;
     }
     let key = state.subject()?;
-    let page = || Page::new(state.size.detail_width(rows), state.told_at()).in_zone(&state.options.zone);
+    let page = || Page::new(state.size.detail_width(place), state.told_at()).in_zone(&state.options.zone);
     if let Some(window) = state.peeked() {
         let mut page = page();
         let title = peek::write(&mut page, state, &window);
@@ -104,7 +104,7 @@ fn detail(state: &State) -> Option<Page> {
     };
     let whole = written(page());
     // Where there is no room for all, what to do comes before what says so, until it is scrolled.
-    let fits = state.pane != Pane::Table || whole.lines.len() <= state.size.detail_lines(rows);
+    let fits = state.pane != Pane::Table || whole.lines.len() <= state.detail_lines();
     Some(if fits { whole } else { written(page().folding()) })
 }
 

@@ -27,7 +27,7 @@ impl<'a> Collisions<'a> {
     /// Finds those of every window.
     pub(crate) fn from_index(index: &'a Index) -> Self {
         let mut of: HashMap<&Key, Vec<&Need>> = HashMap::new();
-        for need in &index.needs {
+        for need in &index.report.needs {
             if let NeedKind::Collision { windows, .. } = &need.kind {
                 windows.iter().for_each(|window| of.entry(window).or_default().push(need));
             }

@@ -3,8 +3,9 @@
 use jiff::Timestamp;
 
 use super::collisions::{Collisions, Telling};
-use super::machines;
 use super::row::{Banner, Cell, Column, Row, column, number, sentence, worst};
+use super::{machines, windows};
+use crate::app::state::activity::Activity;
 use crate::core::model::report::finding::code::Severity;
 use crate::core::model::report::key::Key;
 use crate::core::model::report::need::{Need, NeedKind};
@@ -26,6 +27,10 @@ pub(crate) const COLUMNS: &[Column] = &[
     number("Context", 7, 7, 5),
     column("In the way", 10, 40, 6),
     column("Branch", 8, 22, 7),
+    column("Filled", 10, 10, 8),
+    column("10 minutes", 10, 10, 9),
+    number("CPU", 4, 5, 10),
+    number("Memory", 6, 7, 11),
     machines::COLUMN,
 ];
 
@@ -51,7 +56,7 @@ pub(crate) fn need(index: &Index, need: &Need, now: Timestamp) -> Row {
         keys: parts.keys.iter().chain(&seen).map(key).collect(),
     };
     let severity = match need.kind {
-        NeedKind::Collision { .. } => Some(Severity::Collision),
+        NeedKind::Collision { .. } | NeedKind::Alike { .. } => Some(Severity::Collision),
         NeedKind::Done { .. } => None,
         NeedKind::Waits { .. }
         | NeedKind::Failed { .. }
@@ -111,6 +116,7 @@ fn more<'a>(needs: &[Need], hidden: impl Iterator<Item = &'a Key>) -> Option<Str
             NeedKind::Failed { .. } => *failed += 1,
             NeedKind::Unfinished { .. } => *unfinished += 1,
             NeedKind::Collision { .. } => *collisions += 1,
+            NeedKind::Alike { needs, .. } => *collisions += needs.len(),
             NeedKind::Died(_) => *died += 1,
             NeedKind::MoreDied { windows, .. } => *died += windows,
             NeedKind::Done { .. } => *done += 1,
@@ -127,7 +133,11 @@ fn more<'a>(needs: &[Need], hidden: impl Iterator<Item = &'a Key>) -> Option<Str
 }
 
 /// Makes the row of a window.
-pub(crate) fn window(collisions: &Collisions<'_>, window: &WindowView, now: Timestamp) -> Row {
+pub(crate) fn window(
+    (collisions, activity): (&Collisions<'_>, &Activity),
+    window: &WindowView,
+    now: Timestamp,
+) -> Row {
     let index = collisions.index;
     let (mark, tone, word) = index.standing(window);
     let work = window.work.as_deref();
@@ -143,6 +153,10 @@ pub(crate) fn window(collisions: &Collisions<'_>, window: &WindowView, now: Time
         context(work.and_then(|work| work.doing.context)),
         collisions.in_the_way(window, Telling::Name).unwrap_or_else(nothing),
         Cell::text(&outside(branch), Tone::Dim),
+        bar(work.and_then(|work| work.doing.context)),
+        Cell::text(&activity.line(&window.key), Tone::Dim),
+        windows::cpu(window.cpu_percent),
+        windows::memory(window.memory_bytes),
     ];
     let severity = worst(&index.problems_near(&window.key)).map(|finding| finding.severity);
     // The filter finds it by its number, its folder and its files as well.
@@ -181,6 +195,19 @@ fn files(work: Option<&Work>) -> Cell {
         return Cell::ranked(Span::default(), 0);
     }
     Cell::ranked(Span::new(&number.to_string(), Tone::Plain), i64::try_from(number).unwrap_or(i64::MAX))
+}
+
+/// Draws how much of a context is filled, with a mark where it is nearly full.
+fn bar(fill: Option<ContextFill>) -> Cell {
+    let Some(percent) = fill.and_then(ContextFill::percent) else { return Cell::default() };
+    let part = |at: u64| match at {
+        _ if percent >= 10 * at + 5 => '█',
+        8 => '┆',
+        _ => '░',
+    };
+    let tone = if percent >= NEARLY_FULL { Tone::Warning } else { Tone::Dim };
+    let bar: String = (0..10).map(part).collect();
+    Cell::ranked(Span::new(&bar, tone), i64::try_from(percent).unwrap_or(i64::MAX))
 }
 
 fn context(fill: Option<ContextFill>) -> Cell {

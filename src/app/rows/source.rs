@@ -7,6 +7,7 @@ use super::history::{self, Item};
 use super::row::{Column, Row, badness};
 use super::sought::sought;
 use super::{claims, left_overs, machines, now, problems, sessions, windows};
+use crate::app::state::activity::Activity;
 use crate::app::table::order::counting;
 use crate::app::table::view::View;
 use crate::core::history::journal::History;
@@ -24,12 +25,13 @@ pub(crate) struct Source<'a> {
     /// The windows, also those that have gone and are still shown.
     windows: Vec<&'a WindowView>,
     collisions: Option<Collisions<'a>>,
+    activity: &'a Activity,
 }
 
 impl<'a> Source<'a> {
     pub(crate) fn new(
         index: &'a Index,
-        (journal, timeline): (&'a History, &'a Timeline),
+        (journal, timeline, activity): (&'a History, &'a Timeline, &'a Activity),
         view: View,
         now: Timestamp,
     ) -> Self {
@@ -54,7 +56,7 @@ impl<'a> Source<'a> {
             | View::Machines => Vec::new(),
         };
         let collisions = matches!(view, View::Now | View::Windows).then(|| Collisions::from_index(index));
-        Self { index, view, now, past_items, windows, collisions }
+        Self { index, view, now, past_items, windows, collisions, activity }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -83,7 +85,10 @@ impl<'a> Source<'a> {
         let mut row = match self.view {
             View::Now => match at.checked_sub(index.needs.len()) {
                 None => now::need(index, index.needs.get(at)?, now),
-                Some(at) => now::window(self.collisions.as_ref()?, self.windows.get(at)?, now),
+                Some(at) => {
+                    let collisions = self.collisions.as_ref()?;
+                    now::window((collisions, self.activity), self.windows.get(at)?, now)
+                }
             },
             View::Windows => windows::row(self.collisions.as_ref()?, self.windows.get(at)?, now),
             View::Sessions => sessions::row(index, report.records.get(at)?, now),

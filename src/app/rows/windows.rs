@@ -93,14 +93,14 @@ fn context(context: &ContextId) -> Cell {
     if context.stable { Cell::text(&id, Tone::Dim) } else { Cell::text(&format!("{id}?"), Tone::Notice) }
 }
 
-fn cpu(percent: Option<f32>) -> Cell {
+pub(super) fn cpu(percent: Option<f32>) -> Cell {
     let Some(percent) = percent.filter(|percent| percent.is_finite()) else { return Cell::default() };
     #[expect(clippy::cast_possible_truncation, reason = "a float cast saturates, and this one only orders")]
     let order = (percent * 10.0) as i64;
     Cell::ranked(Span::new(&format!("{percent:.0}%"), Tone::Dim), order)
 }
 
-fn memory(bytes: Option<u64>) -> Cell {
+pub(super) fn memory(bytes: Option<u64>) -> Cell {
     let Some(bytes) = bytes else { return Cell::default() };
     Cell::ranked(Span::new(&megabytes(bytes), Tone::Dim), i64::try_from(bytes).unwrap_or(i64::MAX))
 }

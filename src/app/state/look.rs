@@ -10,6 +10,7 @@ use crate::core::history::diff::diff;
 use crate::core::history::timeline::Past;
 use crate::core::model::{Household, Key, Member, ProcessId, Report};
 use crate::present::change::news as news_of;
+use crate::present::need::alike::merged;
 use crate::present::report_index::{Index, keys_of_findings};
 
 /// How long what was measured of a window's processes counts: to measure large ones takes milliseconds.
@@ -65,6 +66,7 @@ impl State {
         let Some(index) = self.index.as_mut().and_then(Arc::get_mut) else { return };
         index.needs = self.deaths.needs(&index.report, at);
         index.needs.extend(self.unseen.needs(&index.report));
+        index.needs = merged(std::mem::take(&mut index.needs));
         index.deaths = self.deaths.reported(at);
     }
 
@@ -99,6 +101,7 @@ impl State {
         if self.seen.as_ref().is_some_and(is_back) {
             return Vec::new();
         }
+        self.activity.follow(report);
         let before = self.seen.replace(Arc::clone(report));
         let Some(before) = before else { return Vec::new() };
         if self.options.replayed.is_none() {

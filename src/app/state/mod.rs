@@ -1,5 +1,6 @@
 //! Everything that the screen knows.
 
+pub(crate) mod activity;
 mod bring_back;
 mod look;
 mod peek;
@@ -19,11 +20,12 @@ use super::sheet::Sheet;
 use crate::app::attention::deaths::Deaths;
 use crate::app::attention::unseen::UnseenWindows;
 use crate::app::page::panel::Panel;
+use crate::app::state::activity::Activity;
 use crate::app::state::windows::{BringBack, PeekState};
 use crate::app::table::bands::Bands;
 use crate::app::table::filter::Filter;
 use crate::app::table::geometry::Size;
-use crate::app::table::view::{Place, Places, View};
+use crate::app::table::view::{View, ViewPosition, ViewPositions};
 use crate::config::{Access, Switch};
 use crate::core::history::first_told::EverTold;
 use crate::core::history::journal::{Entry, History};
@@ -116,11 +118,15 @@ pub struct State {
     asked_members_at: Option<Timestamp>,
     pub(crate) view: View,
     /// Where a person is in each view.
-    pub(crate) places: Places,
+    pub(crate) places: ViewPositions,
     /// The filter of all views.
     pub(crate) filter: Filter,
     /// Which pane the keys that move are for.
     pub(crate) pane: Pane,
+    /// Whether a person wants the table alone.
+    pub(crate) are_details_hidden: bool,
+    /// How busy each window was lately.
+    pub(crate) activity: Activity,
     /// What the next key chooses from, after the one that sorts.
     pub(crate) header: Header,
     pub(crate) marks: BTreeSet<Key>,
@@ -198,9 +204,11 @@ impl State {
             cost: None,
             asked_members_at: None,
             view: View::default(),
-            places: Places::default(),
+            places: ViewPositions::default(),
             filter: Filter::default(),
             pane: Pane::default(),
+            are_details_hidden: false,
+            activity: Activity::default(),
             header: Header::default(),
             marks: BTreeSet::new(),
             news: BTreeSet::new(),
@@ -334,14 +342,25 @@ impl State {
         Some(about).filter(|about| about.entry().is_some())
     }
 
-    /// Returns the views that there are: that of the machines only where some are watched.
+    /// Returns the views that have something here, and the shown one. The others are behind their digits.
     pub(crate) fn views(&self) -> impl Iterator<Item = View> {
-        let has_machines = self.report().is_some_and(|report| !report.machines.is_empty());
-        View::ALL.into_iter().filter(move |view| *view != View::Machines || has_machines)
+        View::ALL.into_iter().filter(|view| *view == self.view || self.has_any(*view))
+    }
+
+    /// Returns whether there is anything of a view's kind here; records of agents' own are in their windows.
+    fn has_any(&self, view: View) -> bool {
+        let has = |is_there: fn(&Report) -> bool| self.report().is_some_and(is_there);
+        match view {
+            View::Now | View::Windows | View::LeftOvers | View::History => true,
+            View::Sessions => has(|report| report.records().any(|record| !record.format.is_of_an_agent())),
+            View::Claims => has(|report| !report.claims.is_empty()),
+            View::Problems => has(|report| !report.problems().is_empty()),
+            View::Machines => has(|report| !report.machines.is_empty()),
+        }
     }
 
     /// Returns the place in the shown view.
-    pub(crate) fn place(&self) -> &Place {
+    pub(crate) fn place(&self) -> &ViewPosition {
         self.places.place(self.view)
     }
 

@@ -16,7 +16,7 @@ impl State {
     pub(crate) fn peeked(&self) -> Option<Key> {
         match self.layers.last() {
             Some(Layer::Peek { key, .. }) => Some(key.clone()),
-            None if self.peek.is_beside && self.size.shows_peek(self.table.rows.len()) => self.peekable(),
+            None if self.peek.is_beside && self.beside().shows_peek() => self.peekable(),
             Some(_) | None => None,
         }
     }

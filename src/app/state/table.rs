@@ -10,6 +10,7 @@ use crate::app::rows::row::{self, Row};
 use crate::app::rows::source::Source;
 use crate::app::state::State;
 use crate::app::table::bands::{Bands, Shape};
+use crate::app::table::geometry::Detail;
 use crate::app::table::view::View;
 use crate::core::model::Key;
 
@@ -20,7 +21,21 @@ impl State {
 
     /// Returns how many rows the table can show.
     pub(crate) fn page(&self) -> usize {
-        self.size.rows(self.table.rows.len())
+        self.size.rows(self.beside())
+    }
+
+    /// Returns where the details of the selected thing go.
+    pub(crate) fn beside(&self) -> Detail {
+        if self.are_details_hidden {
+            return Detail::None;
+        }
+        let detail = self.size.detail(self.table.rows.len());
+        if self.peek.is_beside { detail.in_one_part() } else { detail }
+    }
+
+    /// Returns how many lines of details are on the screen.
+    pub(crate) fn detail_lines(&self) -> usize {
+        self.size.detail_lines(self.beside())
     }
 
     /// Makes the rows anew and keeps the selection on its thing.
@@ -33,7 +48,8 @@ impl State {
     /// Returns what the rows of the shown view are made of.
     fn source(&self) -> Option<Source<'_>> {
         let index = self.index.as_deref()?;
-        Some(Source::new(index, (&self.history, &self.timeline), self.view, self.told_at()))
+        let past = (&*self.history, &self.timeline, &self.activity);
+        Some(Source::new(index, past, self.view, self.told_at()))
     }
 
     /// Updates the ages.

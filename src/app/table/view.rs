@@ -38,6 +38,11 @@ impl View {
         Self::Machines,
     ];
 
+    /// Returns the digit that shows it, the same whichever others there are.
+    pub(crate) fn digit(self) -> usize {
+        Self::ALL.iter().position(|view| *view == self).map_or(0, |at| at + 1)
+    }
+
     /// Returns the name on the tab.
     pub(crate) fn title(self) -> &'static str {
         match self {
@@ -97,7 +102,7 @@ impl View {
 
 /// Where a person is within one view. The selection follows the thing, not the row.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct ViewPosition {
     pub(crate) selected: Option<Key>,
     /// The row in which it was seen last, for choosing a neighbour when it vanishes.
     pub(crate) at: usize,
@@ -110,19 +115,19 @@ pub(crate) struct Place {
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Places {
-    now: Place,
-    windows: Place,
-    sessions: Place,
-    claims: Place,
-    problems: Place,
-    left_overs: Place,
-    history: Place,
-    machines: Place,
+pub(crate) struct ViewPositions {
+    now: ViewPosition,
+    windows: ViewPosition,
+    sessions: ViewPosition,
+    claims: ViewPosition,
+    problems: ViewPosition,
+    left_overs: ViewPosition,
+    history: ViewPosition,
+    machines: ViewPosition,
 }
 
-impl Places {
-    pub(crate) fn place(&self, view: View) -> &Place {
+impl ViewPositions {
+    pub(crate) fn place(&self, view: View) -> &ViewPosition {
         match view {
             View::Now => &self.now,
             View::Windows => &self.windows,
@@ -136,7 +141,7 @@ impl Places {
     }
 
     /// Returns the place in a view for changing it.
-    pub(crate) fn of_mut(&mut self, view: View) -> &mut Place {
+    pub(crate) fn of_mut(&mut self, view: View) -> &mut ViewPosition {
         match view {
             View::Now => &mut self.now,
             View::Windows => &mut self.windows,

@@ -8,6 +8,7 @@ use crate::app::page::panel::Pick;
 use crate::app::page::summary::summary;
 use crate::app::rows;
 use crate::app::rows::collisions::Collisions;
+use crate::app::state::activity::Activity;
 use crate::app::table::view::View;
 use crate::core::model::text::is_forbidden;
 use crate::core::model::{
@@ -139,7 +140,8 @@ fn why_it_is_not_known_what_a_window_does_is_told() {
     }));
     let mut state = seen(report.clone());
     let index = Index::new(Arc::new(report.clone()));
-    let row = rows::now::window(&Collisions::from_index(&index), &report.windows[0], now());
+    let row =
+        rows::now::window((&Collisions::from_index(&index), &Activity::default()), &report.windows[0], now());
     let told = "not known: its session file is a symbolic link, which is not followed";
     assert_eq!(row.cells[3].span.text(), told);
     press(&mut state, "\n");

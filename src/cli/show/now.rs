@@ -12,6 +12,7 @@ use crate::core::model::text::json;
 use crate::core::model::{Key, Need, NotAsked, Report, SourceHealth, UnreadWork, WindowView, Work};
 use crate::observe::ReportSource;
 use crate::present::machine::Unheard;
+use crate::present::need::alike::merged;
 use crate::present::need::doing;
 use crate::present::need::doing::Prompts;
 use crate::present::need::{calm, line, sentence};
@@ -108,7 +109,7 @@ fn text(report: &Report, paint: Paint, width: Option<usize>) -> String {
         let tone = line(report, need, report.taken_at).tone;
         format!("{}\n", paint.paint(tone, &sentence(report, need, report.taken_at)))
     };
-    let needs: String = report.needs.iter().map(says).collect();
+    let needs: String = merged(report.needs.clone()).iter().map(says).collect();
     let head = match needs.is_empty() {
         true => {
             let (_, tone, says) = calm(report, Summary::from_report(report).working);

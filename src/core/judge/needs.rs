@@ -132,7 +132,7 @@ pub(crate) fn rank(need: &Need) -> (u8, u8, bool, Option<Timestamp>) {
         NeedKind::Waits { .. } => (0, 0, need.since.is_none(), need.since),
         NeedKind::Failed { .. } => (1, 0, need.since.is_none(), need.since),
         NeedKind::Unfinished { .. } => (2, 0, need.since.is_none(), need.since),
-        NeedKind::Collision { code, .. } => (3, harm(*code), false, None),
+        NeedKind::Collision { code, .. } | NeedKind::Alike { code, .. } => (3, harm(*code), false, None),
         NeedKind::Died(_) => (4, 0, false, None),
         NeedKind::MoreDied { .. } => (5, 0, false, None),
         NeedKind::Done { .. } => (6, 0, need.since.is_none(), need.since),

@@ -10,6 +10,7 @@ pub(crate) mod window;
 
 use crate::core::model::{Finding, Key, Need, NeedKind, Remains};
 use crate::present::machine;
+use crate::present::need::{alike, sentence};
 use crate::present::report_index::Index;
 use crate::present::text::page::Page;
 use crate::present::text::tone::Tone;
@@ -33,8 +34,8 @@ pub(crate) fn write(page: &mut Page, index: &Index, key: &Key) -> String {
         return machine.name.clone();
     } else if let Some(finding) = index.finding(key) {
         return write_problem(page, index, finding, key);
-    } else if let Some(NeedKind::MoreDied { .. }) = index.need(key).map(|need| &need.kind) {
-        return more_died(page, index);
+    } else if let Some(need) = index.need(key) {
+        return write_need(page, index, need);
     } else {
         if index.findings_near(key).is_empty() {
             page.text("Gone since the last look.", Tone::Notice);
@@ -43,6 +44,31 @@ pub(crate) fn write(page: &mut Page, index: &Index, key: &Key) -> String {
         finding::write_near(page, index, key);
     }
     index.name(key)
+}
+
+/// Writes what several things need that are one line.
+fn write_need(page: &mut Page, index: &Index, need: &Need) -> String {
+    match &need.kind {
+        NeedKind::Alike { code, needs } => {
+            page.text(
+                "Each of them, and the others of its kind in Problems (5), with its story:",
+                Tone::Plain,
+            );
+            let says = needs.iter().map(|need| sentence(&index.report, need, index.report.taken_at));
+            list(page, &alike::described(*code, needs).0, says);
+            code.name().to_owned()
+        }
+        NeedKind::MoreDied { .. } => more_died(page, index),
+        NeedKind::Waits { .. }
+        | NeedKind::Failed { .. }
+        | NeedKind::Done { .. }
+        | NeedKind::Unfinished { .. }
+        | NeedKind::Collision { .. }
+        | NeedKind::Died(_) => {
+            page.text(&sentence(&index.report, need, index.report.taken_at), Tone::Plain);
+            index.name(&need.key)
+        }
+    }
 }
 
 /// Lists what the dead windows have left that are not listed one by one.

@@ -176,7 +176,8 @@ fn is_of_sessions<'a>(code: Code, subjects: &[Key], record: &dyn Fn(&Key) -> Opt
     code == Code::IdentitySplit && has_window && subjects.iter().all(is_session)
 }
 
-fn saying(code: Code) -> Option<(Code, &'static str, Option<&'static str>, &'static str)> {
+/// Returns how collisions of a kind are said.
+pub(super) fn saying(code: Code) -> Option<(Code, &'static str, Option<&'static str>, &'static str)> {
     SAYINGS.into_iter().find(|(own, ..)| *own == code)
 }
 

@@ -1,5 +1,6 @@
 //! What needs a person, each in one line: a sign, who, what it is, and the key that helps.
 
+pub(crate) mod alike;
 pub(crate) mod between;
 pub(crate) mod doing;
 
@@ -99,6 +100,19 @@ pub(crate) fn line(report: &Report, need: &Need, now: Timestamp) -> NeedLine {
             keys: vec![("z", "put right")],
         },
         NeedKind::Collision { .. } => collision(report, &need.kind),
+        NeedKind::Alike { code, needs } => {
+            let (what, way) = alike::described(*code, needs);
+            let keys = vec![("Enter", "which")];
+            NeedLine {
+                mark: Mark::Collision,
+                tone: Tone::Bad,
+                who: String::new(),
+                what,
+                brief: None,
+                way,
+                keys,
+            }
+        }
         NeedKind::Died(left) => NeedLine {
             mark: Mark::Dead,
             tone: Tone::Warning,
@@ -216,11 +230,13 @@ pub(crate) fn left_words(report: &Report, left: &Remains) -> String {
 fn keys_of(report: &Report, left: &Remains) -> Vec<(&'static str, &'static str)> {
     let mut claims = report.claims.iter().filter(|claim| left.claims.contains(&claim.key));
     let release = claims.any(|claim| claim.releasable != Releasable::No).then_some(("r", "release all"));
+    let is_here = left.claims.iter().all(|key| key.machine().is_none());
+    let back = left.resume().filter(|_| is_here).map(|_| ("R", "resume"));
     let resume = left.resume().map(|_| ("y", "resume command"));
     let mut running = report.left_overs.iter().filter(|one| left.left_overs.contains(&one.key));
     let end = running.any(LeftOver::may_be_ended).then_some(("x", "end left-overs"));
     let rescue = (left.lost > 0).then_some(("u", "bring back edits"));
-    release.into_iter().chain(end).chain(rescue).chain(resume).collect()
+    release.into_iter().chain(back).chain(end).chain(rescue).chain(resume).collect()
 }
 
 /// Returns a need as one sentence: on which other machine, who, what, and no keys for readers without a screen.
@@ -234,6 +250,7 @@ pub(crate) fn sentence(report: &Report, need: &Need, now: Timestamp) -> String {
         | NeedKind::Failed { .. }
         | NeedKind::Done { .. }
         | NeedKind::Unfinished { .. }
+        | NeedKind::Alike { .. }
         | NeedKind::Died(_)
         | NeedKind::MoreDied { .. } => vec![&need.subject],
     };

@@ -125,6 +125,7 @@ pub(crate) fn keys_of_need(need: &mut Need) -> Vec<&mut Key> {
         NeedKind::Failed { .. }
         | NeedKind::Done { .. }
         | NeedKind::Unfinished { .. }
+        | NeedKind::Alike { .. }
         | NeedKind::MoreDied { .. } => Vec::new(),
         NeedKind::Collision { subjects, windows, .. } => subjects.iter_mut().chain(windows).collect(),
         NeedKind::Died(left) => left

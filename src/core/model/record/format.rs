@@ -128,6 +128,24 @@ impl Format {
         })
     }
 
+    /// Returns whether an agent itself writes its records, and no system beside it.
+    pub(crate) fn is_of_an_agent(self) -> bool {
+        match self {
+            Self::ClaudeCode | Self::Codex | Self::Copilot | Self::Gemini | Self::Qwen | Self::OpenCode => {
+                true
+            }
+            Self::Maia
+            | Self::Observability
+            | Self::Entire
+            | Self::Leo
+            | Self::Obra
+            | Self::Git
+            | Self::Beads
+            | Self::AgentMail
+            | Self::Described(_) => false,
+        }
+    }
+
     /// Returns the rule by which claimtop lets its records of a kind go.
     pub(crate) fn let_go(self, kind: RecordKind) -> LetGo {
         match self.system() {

@@ -70,6 +70,7 @@ impl Need {
             | NeedKind::Done { .. }
             | NeedKind::Unfinished { .. }
             | NeedKind::Collision { .. }
+            | NeedKind::Alike { .. }
             | NeedKind::MoreDied { .. } => None,
         }
     }
@@ -122,6 +123,14 @@ pub enum NeedKind {
         /// changed last first.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         files: Vec<Untrusted>,
+    },
+    /// Several collisions of one kind; only what is shown to people has that.
+    #[serde(skip)]
+    Alike {
+        /// The code of their findings.
+        code: Code,
+        /// Each of them.
+        needs: Vec<Need>,
     },
     /// A window died and left something.
     Died(Remains),
