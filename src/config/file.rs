@@ -169,7 +169,7 @@ mod tests {
     fn an_error_names_line_and_key() {
         check_error(
             "ascii = true\ntheme = 'pink'\n",
-            "line 2, key `theme`: unknown variant `pink`, expected one of `dark`, `light`, `color-blind`, `ansi`",
+            "line 2, key `theme`: unknown variant `pink`, expected one of `dark`, `light`, `color-blind`, `ansi`, `gruvbox`, `nord`, `dracula`, `solarized-dark`, `solarized-light`, `catppuccin`, `catppuccin-latte`, `tokyo-night`",
         );
         check_error(
             "\n\nthemes = 'dark'\n",

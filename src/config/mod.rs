@@ -132,7 +132,41 @@ named! {
         ColorBlind = "color-blind",
         /// The terminal's own sixteen colours.
         Ansi = "ansi",
+        /// Gruvbox, dark.
+        Gruvbox = "gruvbox",
+        /// Nord.
+        Nord = "nord",
+        /// Dracula.
+        Dracula = "dracula",
+        /// Solarized, dark.
+        SolarizedDark = "solarized-dark",
+        /// Solarized, light.
+        SolarizedLight = "solarized-light",
+        /// Catppuccin Mocha.
+        Catppuccin = "catppuccin",
+        /// Catppuccin Latte.
+        CatppuccinLatte = "catppuccin-latte",
+        /// Tokyo Night.
+        TokyoNight = "tokyo-night",
     }
+}
+
+impl Theme {
+    /// Every theme.
+    pub const ALL: [Self; 12] = [
+        Self::Dark,
+        Self::Light,
+        Self::ColorBlind,
+        Self::Ansi,
+        Self::Gruvbox,
+        Self::Nord,
+        Self::Dracula,
+        Self::SolarizedDark,
+        Self::SolarizedLight,
+        Self::Catppuccin,
+        Self::CatppuccinLatte,
+        Self::TokyoNight,
+    ];
 }
 
 /// Which characters draw the screen.

@@ -7,6 +7,7 @@ mod footer;
 pub(crate) mod glyphs;
 mod header;
 mod paint;
+mod palettes;
 mod panel;
 pub(crate) mod pointed;
 pub(crate) mod svg;

@@ -2,7 +2,7 @@
 
 use ratatui::style::{Color, Modifier, Style};
 
-use super::svg;
+use super::{palettes, svg};
 use crate::config::Theme;
 use crate::present::text::tone::Tone;
 
@@ -41,12 +41,22 @@ pub struct Palette {
 impl Palette {
     /// Returns a theme's colours.
     pub fn new(theme: Theme, colors: Colors) -> Self {
-        match (colors, theme) {
-            (Colors::Unused, Theme::Dark | Theme::Light | Theme::ColorBlind | Theme::Ansi) => colorless(),
-            (Colors::Used, Theme::Dark) => truecolor(&DARK),
-            (Colors::Used, Theme::Light) => truecolor(&LIGHT),
-            (Colors::Used, Theme::ColorBlind) => truecolor(&COLOR_BLIND),
-            (Colors::Used, Theme::Ansi) => ansi(),
+        if colors == Colors::Unused {
+            return colorless();
+        }
+        match theme {
+            Theme::Dark => truecolor(&DARK),
+            Theme::Light => truecolor(&LIGHT),
+            Theme::ColorBlind => truecolor(&COLOR_BLIND),
+            Theme::Ansi => ansi(),
+            Theme::Gruvbox => truecolor(&palettes::GRUVBOX),
+            Theme::Nord => truecolor(&palettes::NORD),
+            Theme::Dracula => truecolor(&palettes::DRACULA),
+            Theme::SolarizedDark => truecolor(&palettes::SOLARIZED_DARK),
+            Theme::SolarizedLight => truecolor(&palettes::SOLARIZED_LIGHT),
+            Theme::Catppuccin => truecolor(&palettes::CATPPUCCIN),
+            Theme::CatppuccinLatte => truecolor(&palettes::CATPPUCCIN_LATTE),
+            Theme::TokyoNight => truecolor(&palettes::TOKYO_NIGHT),
         }
     }
 
@@ -66,19 +76,19 @@ impl Palette {
 }
 
 /// The colours of a truecolor theme, as `0xRRGGBB`.
-struct Tints {
-    plain: u32,
-    dim: u32,
-    strong: u32,
-    accent: u32,
-    good: u32,
-    notice: u32,
-    warning: u32,
-    bad: u32,
-    ground: u32,
-    selected: u32,
-    bar: u32,
-    rule: u32,
+pub(super) struct Tints {
+    pub(super) plain: u32,
+    pub(super) dim: u32,
+    pub(super) strong: u32,
+    pub(super) accent: u32,
+    pub(super) good: u32,
+    pub(super) notice: u32,
+    pub(super) warning: u32,
+    pub(super) bad: u32,
+    pub(super) ground: u32,
+    pub(super) selected: u32,
+    pub(super) bar: u32,
+    pub(super) rule: u32,
 }
 
 const DARK: Tints = Tints {

@@ -75,10 +75,7 @@ fn root() -> PathBuf {
 }
 
 fn ground(theme: Theme) -> Ground {
-    match theme {
-        Theme::Light => LIGHT,
-        Theme::Dark | Theme::ColorBlind | Theme::Ansi => DARK,
-    }
+    if theme == Theme::Light { LIGHT } else { DARK }
 }
 
 fn draw(shot: &Shot) -> String {

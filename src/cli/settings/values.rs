@@ -39,7 +39,7 @@ impl NamedCommand {
 
 impl ValueEnum for Theme {
     fn value_variants<'a>() -> &'a [Self] {
-        &[Self::Dark, Self::Light, Self::ColorBlind, Self::Ansi]
+        &Self::ALL
     }
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
@@ -48,6 +48,14 @@ impl ValueEnum for Theme {
             Self::Light => "Truecolor, light background",
             Self::ColorBlind => "Colours for colour-blind eyes (the Okabe-Ito palette)",
             Self::Ansi => "The terminal's own sixteen colours",
+            Self::Gruvbox => "Gruvbox, dark",
+            Self::Nord => "Nord",
+            Self::Dracula => "Dracula",
+            Self::SolarizedDark => "Solarized, dark",
+            Self::SolarizedLight => "Solarized, light",
+            Self::Catppuccin => "Catppuccin Mocha",
+            Self::CatppuccinLatte => "Catppuccin Latte",
+            Self::TokyoNight => "Tokyo Night",
         };
         Some(PossibleValue::new(self.name()).help(help))
     }
