@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Subcommand, ValueEnum};
 use jiff::Timestamp;
 
@@ -54,10 +55,10 @@ pub(crate) struct AliveSubject {
     #[arg(value_name = "PID[@START]")]
     pub(crate) process: Option<ProcessQuery>,
     /// A session of any agent, by its whole ID
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) session: Option<String>,
     /// The agent in a pane of tmux, such as %3
-    #[arg(long, value_name = "PANE")]
+    #[arg(long, value_name = "PANE", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) pane: Option<String>,
     /// The holder of a record, a lock or a PID file
     #[arg(long, value_name = "PATH")]
