@@ -53,6 +53,7 @@ pub(crate) fn run(settings: &Settings, subjects: &[String], all: bool, consent: 
     let shown: Vec<&ClosedWindow> = if chosen.is_empty() { closed.iter().collect() } else { chosen.clone() };
     if !consent.json {
         print(&listed(&shown, now, paint))?;
+        print(&unlisted(settings))?;
     }
     let can_open = chosen.iter().filter(|one| one.refusal.is_none()).count();
     let is_confirmed = !consent.dry_run && can_open > 0 && {
@@ -125,6 +126,24 @@ fn listed(windows: &[&ClosedWindow], now: Timestamp, paint: Paint) -> String {
         ]);
     }
     columns.laid_out(paint, terminal_width())
+}
+
+/// Names the agents that are used here and state nowhere which window runs which of their sessions.
+fn unlisted(settings: &Settings) -> String {
+    let home = &settings.places.home;
+    let is_used = |folder: &str| home.join(folder).is_dir();
+    let agents = [
+        (".codex/sessions", "Codex (`codex resume` lists its sessions)"),
+        (".local/share/opencode", "opencode (`opencode session list`)"),
+    ];
+    let used: Vec<&str> =
+        agents.iter().filter(|(folder, _)| is_used(folder)).map(|(_, name)| *name).collect();
+    if used.is_empty() {
+        return String::new();
+    }
+    let which =
+        "state nowhere which window runs which session, so that dead windows of theirs may be missing";
+    format!("{} {which}.\n", used.join(" and "))
 }
 
 /// Says what became of each.
