@@ -6,6 +6,7 @@ use crate::app::sheet;
 use crate::app::state::State;
 use crate::core::model::report::need::NeedKind;
 use crate::core::model::{ClaimView, Key, Location, RecordView, ResourceKind, WindowView};
+use crate::present::need::between;
 use crate::present::report_index::{Index, place_of};
 use crate::present::text::{outside, safe};
 
@@ -17,7 +18,8 @@ pub(crate) fn useful(state: &mut State) -> Vec<Effect> {
     let (Some(index), Some(key)) = (&state.index, state.subject()) else { return Vec::new() };
     let command = index.finding(key).and_then(|finding| finding.command.as_deref());
     let command = command.map(|command| ("the command", command.to_owned()));
-    let copied = resume(state, index).or_else(|| history_text(state, key)).or(command);
+    let advised = || Some(("the command", advice(index, state.selected()?)?));
+    let copied = resume(state, index).or_else(|| history_text(state, key)).or(command).or_else(advised);
     let copied = copied.unwrap_or_else(|| of(index, key));
     let on = sheet::meant(index, key).machine().map(safe);
     copy(state, copied, on)
@@ -44,6 +46,11 @@ fn resume(state: &State, index: &Index) -> Option<CopyText> {
     let need = selected.and_then(|key| index.need(key)).or_else(|| of_death(state.subject()?))?;
     let NeedKind::Died(left) = &need.kind else { return None };
     Some(("the command", left.resume()?))
+}
+
+/// Returns the command that does what the line of a collision advises.
+fn advice(index: &Index, selected: &Key) -> Option<String> {
+    between::advised_command(&index.need(selected)?.kind, &|key| index.window(key))
 }
 
 /// Returns the sentence of a history entry.

@@ -42,11 +42,21 @@ pub(crate) fn write(page: &mut Page, state: &State, key: &Key) -> String {
     match state.peek.seen(key) {
         None => page.text("Reading what it said…", Tone::Dim),
         Some(Peek { talk, pane }) => {
-            match talk {
-                Ok(talk) => write_talk(page, talk, folder),
-                Err(why) => page.text(&safe(why), Tone::Notice),
+            // What a window shows while it asks has the choices.
+            if waits.is_some() {
+                write_pane(page, pane.as_ref());
             }
-            write_pane(page, pane.as_ref());
+            match (talk, index.window(key).and_then(|window| window.unread.as_ref())) {
+                (Ok(talk), _) => write_talk(page, talk, folder),
+                (Err(_), Some(unread)) => {
+                    let why = format!("its session file {} {}", unread.path.text(), unread.why.label());
+                    page.text(&safe(&why), Tone::Notice);
+                }
+                (Err(why), None) => page.text(&safe(why), Tone::Notice),
+            }
+            if waits.is_none() {
+                write_pane(page, pane.as_ref());
+            }
         }
     }
     title

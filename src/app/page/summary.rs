@@ -68,7 +68,7 @@ fn unheard(state: &State) -> Option<Line> {
 
 /// Says that nothing is wrong here.
 fn nothing() -> Line {
-    Line::default().then_marked(Mark::Alive, "No problems found here", Tone::Good)
+    Line::default().then_marked(Mark::Alive, "No problem found with this one", Tone::Good)
 }
 
 /// Says what the selected row needs.

@@ -79,5 +79,5 @@ fn what_may_live_is_not_brought_back() {
     assert!(panel_text(&state).contains("claude 4711 may run its session"), "{}", panel_text(&state));
     assert!(!press(&mut state, "y").iter().any(|one| matches!(one, Effect::BringBack(_))));
     update(&mut state, Msg::Closed(Arc::new(Vec::new()), "in a new window of this tmux"));
-    assert!(panel_text(&state).contains("It is not dead any more"), "{}", panel_text(&state));
+    assert!(panel_text(&state).contains("Its session runs again"), "{}", panel_text(&state));
 }

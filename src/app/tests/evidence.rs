@@ -340,7 +340,7 @@ fn one_sentence_says_what_is_wrong_and_which_key_helps() {
         "r shows how to release",
     );
     check_summary("jj", "suspended-holder: PID 5333 is stopped and keeps its claims", "Enter shows why");
-    check_summary("jjjj", "No problems found here", "");
+    check_summary("jjjj", "No problem found with this one", "");
     check_summary("J", "cart api is in tmux pane %0 of session $0 (socket /tmp/tmux-1000/default)", "");
     check_summary("5J", "cart api is in tmux pane %0 of session $0 (socket /tmp/tmux-1000/default)", "");
     check_summary("5jJ", "cart api is in tmux pane %0 of session $0 (socket /tmp/tmux-1000/default)", "");
@@ -364,7 +364,7 @@ fn of_a_machine_that_is_not_heard_nothing_is_called_right() {
     let said = summary(&state).what.plain();
     assert_eq!(said, "gpu is unreached: no route to host");
     press(&mut state, "j");
-    assert_eq!(summary(&state).what.plain(), "No problems found here");
+    assert_eq!(summary(&state).what.plain(), "No problem found with this one");
 }
 
 #[track_caller]

@@ -172,3 +172,12 @@ fn of_a_dead_window_all_that_it_left_is_released_and_its_session_resumed() {
         (Action::Release, &[Request::Left { of: key("r-gamma") }][..])
     );
 }
+
+#[test]
+fn y_copies_the_command_that_is_advised() {
+    let mut state = seen(needing());
+    press(&mut state, "1jy");
+    let command =
+        "git -C /home/dev/src/shop-cart worktree add /home/dev/src/shop-cart-cart-tests -b cart-tests";
+    assert_eq!(state.message.as_deref(), Some(format!("Copied the command {command}").as_str()));
+}

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use crate::core::judge::rules::place::edits::warnings;
+use crate::core::model::report::need::quoted;
 use crate::core::model::{
     Code, Finding, Key, KeyKind, NeedKind, RecordKind, RecordView, Report, Untrusted, WarningSort, WindowView,
 };
@@ -89,6 +90,29 @@ pub(crate) fn describe<'a>(report: &Report, find: Find<'a>, kind: &NeedKind) -> 
     let what = last_guard_note(report, find, windows).map_or(what.clone(), |note| format!("{what}; {note}"));
     let way = way.replace("{}", who.last().map_or("one", String::as_str));
     Some(Words { who, what, brief, way })
+}
+
+/// Returns the command that does what is advised for a collision of this machine, if one does: a person runs it in the
+/// window that is to yield.
+pub(crate) fn advised_command<'a>(
+    kind: &NeedKind,
+    window: &dyn Fn(&Key) -> Option<&'a WindowView>,
+) -> Option<String> {
+    let NeedKind::Collision { code, windows, .. } = kind else { return None };
+    if *code == Code::SharedContextId {
+        return Some("unset CLAUDE_SESSION_ID".to_owned());
+    }
+    if !matches!(code, Code::SameWorktree | Code::OverwrittenRecord | Code::OverlappingFiles) {
+        return None;
+    }
+    let last = windows.last().filter(|key| key.machine().is_none()).and_then(window)?;
+    let root = last.repo.as_ref()?.worktree.raw();
+    let (above, tree) = root.rsplit_once('/')?;
+    let plain = |c: char| if c.is_alphanumeric() { c } else { '-' };
+    let name: String = window_name(last).chars().map(plain).collect();
+    let name = name.trim_matches('-');
+    let beside = format!("{above}/{tree}-{name}");
+    Some(format!("git -C {} worktree add {} -b {name}", quoted(root), quoted(&beside)))
 }
 
 /// Whose edits are gone.

@@ -149,7 +149,9 @@ fn collision(report: &Report, kind: &NeedKind) -> NeedLine {
     let find = |key: &Key| report.windows.iter().find(|window| window.key == *key);
     let described = between::describe(report, &find, kind);
     let ends = matches!(kind, NeedKind::Collision { code: Code::SharedSessionId, .. });
-    let keys = [("Enter", "story")].into_iter().chain(ends.then_some(("x", "end the later one")));
+    let command = between::advised_command(kind, &find).map(|_| ("y", "copy command"));
+    let keys =
+        [("Enter", "story")].into_iter().chain(ends.then_some(("x", "end the later one"))).chain(command);
     let between::Words { who, what, brief, way } = described.unwrap_or_default();
     NeedLine {
         mark: Mark::Collision,

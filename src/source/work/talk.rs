@@ -51,6 +51,13 @@ fn of_file(path: &Path, read: ReadTalk) -> Result<Talk, String> {
             read(&mut talk, &line);
         }
         let is_enough = talk.prompt().is_some() && !talk.answer().is_empty();
+        let is_empty = talk.prompt().is_none() && talk.answer().is_empty();
+        if is_empty && from > 0 && length >= MOST {
+            return Err(format!(
+                "nothing is said in the last {} MB of its file; more was not read",
+                MOST >> 20
+            ));
+        }
         if is_enough || from == 0 || length >= MOST {
             return Ok(talk);
         }
