@@ -20,7 +20,7 @@ use crate::core::history::movement::{Movement, ParkLocation, Print};
 use crate::core::model::report::need;
 use crate::core::model::snapshot::row::is_in;
 use crate::core::model::text::shown_span;
-use crate::core::model::{Confirmation, FileImage, Format, Key, Plan, RestoreTo, RowChange, Step};
+use crate::core::model::{Action, Confirmation, FileImage, Format, Key, Plan, RestoreTo, RowChange, Step};
 
 /// The most versions of a file that are restored beside it.
 const MOST_BESIDE: u32 = 100;
@@ -72,7 +72,8 @@ pub(crate) fn plan<D: Disk>(
                 prepared.push(restore(&files, (parked, print, Some(entry.at)), to, &mut late)?);
             }
             Movement::Put { to, parked, print, .. } => {
-                let (there, park) = content_of(&files, to, &print.sha256)?;
+                let (there, park) =
+                    content_of(&files, to, &print.sha256).map_err(|error| hinted(entry, error))?;
                 let is_its = |before: &&Movement| matches!(before, Movement::Take { parked: own, .. } if own == parked);
                 // A file that was put was taken by the movement before it, or was new.
                 let Some(Movement::Take { from, .. }) = movements.next_if(is_its) else {
@@ -95,7 +96,7 @@ pub(crate) fn plan<D: Disk>(
                     (Err(ActionError::Never(_)), RestoreTo::Beside) => free(&files, path, restore_to)?,
                     (Err(ActionError::Never(why)), RestoreTo::Origin) => {
                         let beside = "the previous content can be restored beside it (--beside)";
-                        return Err(ActionError::Taken(format!("{why}; {beside}")));
+                        return Err(ActionError::Taken(format!("{why}; {beside}{}", instead(entry))));
                     }
                     (Err(error), _) => return Err(error),
                 };
@@ -194,6 +195,21 @@ fn left<D: Disk>(
     let mut plan = shown_plan(entry, &prepared, now);
     plan.why = entry.outcome.iter().map(|outcome| outcome.detail.clone()).chain(late).collect();
     Ok((plan, prepared))
+}
+
+/// Says what helps where an agent has written its settings since.
+fn instead(entry: &Entry) -> &'static str {
+    if entry.intent.action == Action::Setup {
+        "; claimtop setup --remove takes out claimtop's entries only"
+    } else {
+        ""
+    }
+}
+
+/// Adds that to a refusal.
+fn hinted(entry: &Entry, error: ActionError) -> ActionError {
+    let ActionError::Never(why) = error else { return error };
+    ActionError::Never(why + instead(entry))
 }
 
 fn why_not(entry: &Entry) -> String {

@@ -203,6 +203,7 @@ fn command(arguments: Arguments) -> Outcome {
         Command::Hold { paths, release } => {
             guard::hold(&settings::settings(options, environment)?, &paths, release)
         }
+        Command::Setup(asked) => hook::setup::run(&logged(options, environment)?, &asked),
         Command::Hook { what: HookCommand::Print { agent, remove } } => hook::print_settings(agent, remove),
         Command::Hook { what: HookCommand::Check } => {
             hook::check::check(&settings::settings(options, environment)?)

@@ -101,6 +101,12 @@ fn step(step: &Step) -> String {
                 path.text()
             )
         }
+        Step::Settings { path, change, replaces: true } => {
+            format!("in {}: {change}; the present file is parked", path.text())
+        }
+        Step::Settings { path, change, replaces: false } => {
+            format!("write {}: {change}, if nothing is there", path.text())
+        }
         Step::EndEntireSession { path, change } => format!("in {}: {change}", path.text()),
         Step::Row { database, table, id, change, .. } => format!("in {database}, {table} {id}: {change}"),
         Step::Stop { id, signal, .. } => format!("send {} to PID {}", signal.name(), id.pid),

@@ -42,6 +42,7 @@ pub(crate) fn action(action: Action) -> &'static str {
         Action::Undo => "undo",
         Action::Stop => "stop",
         Action::Rescue => "rescue",
+        Action::Setup => "setup",
     }
 }
 

@@ -39,6 +39,7 @@ mod other_home;
 mod parked;
 #[path = "../common/program.rs"]
 mod program;
+mod setup;
 mod sources;
 mod stats;
 mod stopping;

@@ -98,6 +98,7 @@ fn line(step: &Step) -> String {
         Step::Merge { path, conflicts, .. } => {
             format!("merge into {} ({conflicts} conflicts)", path.text().raw())
         }
+        Step::Settings { path, change, .. } => format!("settings {}: {change}", path.text().raw()),
         Step::EndEntireSession { path, change } => format!("exchange {}: {change}", path.text().raw()),
         Step::Row { table, id, change, .. } => format!("change {table} {id}: {change}"),
         Step::Stop { id, command, signal, .. } => format!("{} {} {}", signal.name(), id.pid, command.raw()),

@@ -66,6 +66,7 @@ fn terms(plan: &Plan) -> String {
         | Step::Restore { .. }
         | Step::BringBack { .. }
         | Step::Merge { .. }
+        | Step::Settings { .. }
         | Step::EndEntireSession { .. }
         | Step::Stop { .. } => None,
     });
@@ -91,6 +92,7 @@ fn step(step: &Step) -> &'static str {
         Step::Restore { .. } => "restoring",
         Step::BringBack { .. } => "bringing back",
         Step::Merge { .. } => "merging",
+        Step::Settings { .. } => "changing settings",
         Step::EndEntireSession { .. } => "exchanging",
         Step::Row { .. } => "changing rows",
         Step::Stop { .. } => "ending processes",

@@ -160,6 +160,7 @@ fn offer(state: &State, request: &Request) -> Offer {
             | Request::Left { .. }
             | Request::Stop { .. }
             | Request::Rescue { .. }
+            | Request::Setup { .. }
             | Request::Undo { .. },
             _,
         ) => Err(Obstacle { kind: ErrorKind::Never, text: "nothing was done yet".to_owned() }),

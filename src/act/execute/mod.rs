@@ -62,7 +62,8 @@ impl<D: Disk> VerifiedPlan<'_, '_, D> {
             | Request::Several { .. }
             | Request::Left { .. }
             | Request::Stop { .. }
-            | Request::Rescue { .. } => None,
+            | Request::Rescue { .. }
+            | Request::Setup { .. } => None,
             Request::Undo { entry, .. } => Some(entry),
         };
         preview.write_new(&lock.files(), &mut movements, now)?;

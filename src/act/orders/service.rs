@@ -23,6 +23,9 @@ const DEAD_ONLY: &str =
 /// Why nothing is brought back by an order.
 const RESCUE_HERE: &str = "what windows wrote is brought back on their own machine (claimtop rescue)";
 
+/// Why no settings are changed by an order.
+const SETUP_HERE: &str = "agents' settings are changed on their own machine only (claimtop setup)";
+
 /// Serves the orders of another machine.
 pub(crate) struct OrderService {
     executor: Executor,
@@ -52,6 +55,7 @@ impl OrderService {
             Ok(seen) => {
                 let all = requests.iter().zip(seen);
                 all.map(|(request, seen)| match request.action() {
+                    Action::Setup => Err(Obstacle { kind: ErrorKind::Never, text: SETUP_HERE.to_owned() }),
                     Action::Rescue => Err(Obstacle { kind: ErrorKind::Never, text: RESCUE_HERE.to_owned() }),
                     Action::Release | Action::Migrate | Action::Park | Action::Undo | Action::Stop => {
                         self.proposed(seen, steady)

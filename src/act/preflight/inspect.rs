@@ -35,13 +35,13 @@ pub(crate) struct Inspector<'a, D: Disk> {
 }
 
 /// A file that may be touched.
-struct InspectedFile<F> {
+pub(super) struct InspectedFile<F> {
     at: FileRef<F>,
-    print: Print,
+    pub(super) print: Print,
     /// Where it can be parked.
-    place: ParkPlace,
+    pub(super) place: ParkPlace,
     /// Its content; `None` if it is too large to be read.
-    bytes: Option<Vec<u8>>,
+    pub(super) bytes: Option<Vec<u8>>,
 }
 
 /// What a new file holds.
@@ -99,6 +99,9 @@ impl<D: Disk> Inspector<'_, D> {
             Step::Row { format, database, table, id, .. } => {
                 self.row(*format, database.raw(), table, id.raw())?
             }
+            Step::Settings { .. } => {
+                return Err(ActionError::Never("only a set-up changes settings".to_owned()));
+            }
             Step::BringBack { .. } | Step::Merge { .. } => {
                 return Err(ActionError::Never("only a rescue brings something back".to_owned()));
             }
@@ -153,13 +156,13 @@ impl<D: Disk> Inspector<'_, D> {
         Ok(Some((step, own, merged)))
     }
 
-    fn is_there(&self, path: &Path) -> Result<bool, ActionError> {
+    pub(super) fn is_there(&self, path: &Path) -> Result<bool, ActionError> {
         let at = self.files.at_if_any(path)?;
         Ok(at.map_or(Ok(None), |at| self.files.look(at.spot(), path))?.is_some())
     }
 
     /// Prepares to write a new file.
-    fn create(
+    pub(super) fn create(
         &self,
         path: &Path,
         NewFile { bytes: new, mode }: NewFile,
@@ -235,7 +238,7 @@ impl<D: Disk> Inspector<'_, D> {
     }
 
     /// Returns a file's print and content, if it may be touched at all.
-    fn file(&self, path: &Path) -> Result<InspectedFile<D::Folder>, ActionError> {
+    pub(super) fn file(&self, path: &Path) -> Result<InspectedFile<D::Folder>, ActionError> {
         let path = self.place(path);
         let at = self.files.entry(&path)?;
         let gone = || ActionError::Changed(format!("{} is gone", shown(&path)));

@@ -78,6 +78,7 @@ impl Preview {
             Request::Rescue { lost, way } => {
                 Self::of_rescue(lock, report, (lost, *way), request.clone(), (rules, now))
             }
+            Request::Setup { files } => Self::of_setup(lock, report, files, request.clone(), (rules, now)),
             Request::Undo { entry, to } => {
                 let undone = lock.history.entry(*entry);
                 undone.map_or(Ok(()), |entry| lock.files().expect_home(entry, Some(&rules.home)))?;
@@ -93,7 +94,7 @@ impl Preview {
 impl Preview {
     /// Makes the preview of a plan that consists of its parts: it waits, or is refused, if none of them can be done
     /// now.
-    fn of_all(
+    pub(super) fn of_all(
         mut plan: Plan,
         parts: Vec<FollowUp>,
         request: Request,
@@ -113,7 +114,7 @@ impl Preview {
 }
 
 /// Marks each part as confirmed by the confirmation of the whole.
-fn together(parts: Vec<FollowUp>) -> Vec<FollowUp> {
+pub(super) fn together(parts: Vec<FollowUp>) -> Vec<FollowUp> {
     parts.into_iter().map(|part| FollowUp { is_confirmed: true, ..part }).collect()
 }
 
@@ -150,7 +151,7 @@ fn of_entry(history: &History, number: u64, to: RestoreTo) -> Vec<(String, Reque
 }
 
 /// Previews each part.
-fn see_all<D: Disk>(
+pub(super) fn see_all<D: Disk>(
     lock: &Lock<'_, D>,
     report: &Report,
     requests: Vec<(String, Request)>,

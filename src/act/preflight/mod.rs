@@ -7,3 +7,4 @@ mod look;
 pub(super) mod prepared;
 pub(crate) mod preview;
 mod rescue;
+mod setup;

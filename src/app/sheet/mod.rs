@@ -71,7 +71,9 @@ pub(crate) fn planned(report: &Report, request: &Request) -> Option<Plan> {
         Request::Left { of } => Some(plan_left(report, of)),
         Request::Stop { key, signal } => Some(plan_stop(report, key, *signal)),
         Request::Rescue { lost: RescueTarget::By(key), .. } => Some(plan_lost(report, key)),
-        Request::Undo { .. } | Request::Rescue { lost: RescueTarget::Files(_), .. } => None,
+        Request::Undo { .. }
+        | Request::Setup { .. }
+        | Request::Rescue { lost: RescueTarget::Files(_), .. } => None,
     }
 }
 
@@ -167,6 +169,7 @@ impl Sheet {
             Request::Rescue { way: RescueWay::Merge, .. } => true,
             Request::Undo { to: RestoreTo::Beside, .. }
             | Request::Rescue { way: RescueWay::Beside, .. }
+            | Request::Setup { .. }
             | Request::Act { .. }
             | Request::Several { .. }
             | Request::Left { .. }
@@ -182,6 +185,7 @@ impl Sheet {
             Request::Rescue { way: RescueWay::Beside, .. } => true,
             Request::Undo { .. }
             | Request::Rescue { way: RescueWay::Merge, .. }
+            | Request::Setup { .. }
             | Request::Act { .. }
             | Request::Several { .. }
             | Request::Left { .. }
@@ -306,6 +310,7 @@ impl Sheet {
                 Request::Act { .. }
                 | Request::Several { .. }
                 | Request::Left { .. }
+                | Request::Setup { .. }
                 | Request::Stop { .. } => {}
             }
         }

@@ -197,7 +197,10 @@ fn of_window(index: &Index, window: &WindowView, action: Action) -> Vec<Key> {
     let own: Vec<Key> = helped.filter_map(|finding| finding.subjects.iter().find(is_its).cloned()).collect();
     match (own.is_empty(), action) {
         (true, Action::Release) => claims_of(&index.report, window),
-        (true, Action::Migrate | Action::Park | Action::Undo | Action::Stop | Action::Rescue)
+        (
+            true,
+            Action::Migrate | Action::Park | Action::Undo | Action::Stop | Action::Rescue | Action::Setup,
+        )
         | (false, _) => own,
     }
 }
@@ -207,6 +210,7 @@ fn of_window(index: &Index, window: &WindowView, action: Action) -> Vec<Key> {
 pub(crate) fn name(index: Option<&Index>, request: &Request) -> String {
     let (index, key) = match (index, request) {
         (_, Request::Undo { entry, .. }) => return format!("entry {entry}"),
+        (_, Request::Setup { .. }) => return "agents' settings".to_owned(),
         (_, Request::Rescue { lost: RescueTarget::Files(files), .. }) => {
             return files.first().map_or_else(String::new, |file| file.path.text().to_string());
         }

@@ -42,7 +42,11 @@ fn record_of<'a>(report: &'a Report, request: &Request) -> Option<&'a RecordView
         Request::Act { key, .. } => key,
         Request::Left { of } => of,
         // A process is of this machine, and what was done or kept here is undone or brought back here.
-        Request::Several { .. } | Request::Stop { .. } | Request::Undo { .. } | Request::Rescue { .. } => {
+        Request::Several { .. }
+        | Request::Stop { .. }
+        | Request::Undo { .. }
+        | Request::Setup { .. }
+        | Request::Rescue { .. } => {
             return None;
         }
     };

@@ -106,7 +106,10 @@ fn asked(report: &Report, found: Match<'_>, action: Action) -> Result<Vec<Reques
         (Match::Left(record), Action::Release | Action::Park) => {
             vec![Request::Left { of: record.key.clone() }]
         }
-        (Match::Left(record), Action::Migrate | Action::Undo | Action::Stop | Action::Rescue) => {
+        (
+            Match::Left(record),
+            Action::Migrate | Action::Undo | Action::Stop | Action::Rescue | Action::Setup,
+        ) => {
             vec![act(&record.key)]
         }
         (Match::One(Subject::Window(window)), Action::Release) if window.claims.is_empty() => {

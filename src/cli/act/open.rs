@@ -70,7 +70,7 @@ fn over(
 }
 
 /// Opens the executor of this machine.
-pub(super) fn opened(settings: &Settings, consent: &Consent) -> Result<Executor, Failure> {
+pub(crate) fn opened(settings: &Settings, consent: &Consent) -> Result<Executor, Failure> {
     if consent.dry_run {
         return looking(settings);
     }

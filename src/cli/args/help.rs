@@ -33,8 +33,8 @@ const GROUPS: [Group; 4] = [
     },
     Group {
         title: "Set up",
-        shown: &["hook", "config", "demo"],
-        named: &["git-events", "formats", "completions", "man", "help"],
+        shown: &["setup", "config", "demo"],
+        named: &["hook", "git-events", "formats", "completions", "man", "help"],
     },
     Group {
         title: "Advanced",

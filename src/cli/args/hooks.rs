@@ -54,6 +54,29 @@ pub(crate) enum GuardCommand {
     },
 }
 
+/// The arguments of `setup`.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct SetupArguments {
+    /// Which agents; by default all that are installed
+    #[arg(value_name = "AGENT")]
+    pub(crate) agents: Vec<Agent>,
+    /// Remove what is claimtop's again
+    #[arg(long)]
+    pub(crate) remove: bool,
+    /// Only check what is there, as `hook check` does; exit code 1 if something is broken
+    #[arg(long, conflicts_with_all = ["agents", "remove", "dry_run", "yes", "json"])]
+    pub(crate) check: bool,
+    /// Only show what would change
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Do it without asking
+    #[arg(long, conflicts_with = "dry_run")]
+    pub(crate) yes: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
 /// What is done about hooks.
 #[derive(Clone, Debug, Subcommand)]
 pub(crate) enum HookCommand {

@@ -16,7 +16,7 @@ use clap::{Parser, Subcommand, ValueHint};
 
 pub(crate) use self::acting::{ActCommand, Consent, RescueArguments};
 pub(crate) use self::far::{FleetCommand, WitnessCommand};
-pub(crate) use self::hooks::{BindArguments, ContextArguments, GuardCommand, HookCommand};
+pub(crate) use self::hooks::{BindArguments, ContextArguments, GuardCommand, HookCommand, SetupArguments};
 pub(crate) use self::options::{LogLevel, Options};
 pub(crate) use self::showing::{
     AliveArguments, AliveSubject, DemoArguments, FormatsCommand, RecordArguments, ReplayArguments,
@@ -108,6 +108,10 @@ pub(crate) enum Command {
     ///
     /// It reads the hook's JSON from standard input and never fails.
     Bind(BindArguments),
+    /// Add claimtop's hooks to the settings of your agents
+    ///
+    /// It shows what would change in which file, asks, and can be undone. Other settings stay as they are, to the byte.
+    Setup(SetupArguments),
     /// Print or check the hooks for an agent's settings
     ///
     /// They report which process runs a session and what waits, and ask the guard.

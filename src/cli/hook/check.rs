@@ -17,7 +17,7 @@ use crate::present::text::tone::Tone;
 use crate::source::os::open::plain::small;
 
 /// The most bytes of settings that are read.
-const MOST: usize = 4 << 20;
+pub(super) const MOST: usize = 4 << 20;
 
 /// Which of claimtop's hooks one agent has.
 pub(crate) struct AgentHooks {
@@ -147,7 +147,7 @@ fn found(agent: Agent, path: &Path, text: &[u8], settings: &Settings) -> Result<
         return Ok(AgentSettings { bind: None, guard, trouble: None, is_broken: false });
     }
     // Gemini CLI and Qwen Code take comments in their settings; the others take the whole file for broken.
-    let plain = matches!(agent, Agent::Gemini | Agent::Qwen).then(|| without_comments(text));
+    let plain = agent.takes_comments().then(|| without_comments(text));
     let found = installed(plain.as_deref().unwrap_or(text)).map_err(|error| {
         let what = wrong(text).map_or_else(|| error.to_string(), str::to_owned);
         UnreadReason::Broken(format!("{} cannot read it: {what}", agent.title()))
@@ -248,14 +248,24 @@ fn trouble(agent: Agent, path: &Path, own: &[&InstalledHook], settings: &Setting
     })
 }
 
+/// Returns where an agent's settings for all repositories lie.
+pub(super) fn place(agent: Agent, settings: &Settings) -> PathBuf {
+    let places = &settings.places;
+    match agent {
+        Agent::ClaudeCode => places.claude_config.join("settings.json"),
+        Agent::Codex => places.home.join(".codex/hooks.json"),
+        Agent::Gemini => places.home.join(".gemini/settings.json"),
+        Agent::Qwen => places.home.join(".qwen/settings.json"),
+        Agent::Copilot => places.home.join(".copilot/hooks/claimtop.json"),
+        Agent::Opencode => places.home.join(".config/opencode/plugin/claimtop.js"),
+    }
+}
+
 /// Returns where an agent's settings lie: for all repositories, or in each that was named, else in this one.
 fn places(agent: Agent, settings: &Settings) -> Vec<PathBuf> {
     let places = &settings.places;
+    let for_all = place(agent, settings);
     match agent {
-        Agent::ClaudeCode => vec![places.claude_config.join("settings.json")],
-        Agent::Codex => vec![places.home.join(".codex/hooks.json")],
-        Agent::Gemini => vec![places.home.join(".gemini/settings.json")],
-        Agent::Qwen => vec![places.home.join(".qwen/settings.json")],
         Agent::Copilot => {
             let trees = if places.roots.is_empty() {
                 this_tree().into_iter().collect()
@@ -265,9 +275,9 @@ fn places(agent: Agent, settings: &Settings) -> Vec<PathBuf> {
             // Repositories can have their own beside those.
             let own = trees.iter().map(|tree| tree.join(".github/hooks/claimtop.json"));
             let own = own.filter(|file| file.symlink_metadata().is_ok());
-            std::iter::once(places.home.join(".copilot/hooks/claimtop.json")).chain(own).collect()
+            std::iter::once(for_all).chain(own).collect()
         }
-        Agent::Opencode => vec![places.home.join(".config/opencode/plugin/claimtop.js")],
+        Agent::ClaudeCode | Agent::Codex | Agent::Gemini | Agent::Qwen | Agent::Opencode => vec![for_all],
     }
 }
 

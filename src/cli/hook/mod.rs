@@ -4,9 +4,11 @@
 pub(crate) mod bind;
 pub(crate) mod check;
 pub(crate) mod input;
+pub(crate) mod setup;
 
 use super::output::print;
 use crate::cli::output::failure::{Exit, Outcome};
+use crate::core::model::{HookEntries, HookEntry, HookForm, Wiring};
 use crate::format::hook::guard::Asker;
 use crate::format::hook::settings::IN_ANY_CASE;
 
@@ -35,6 +37,26 @@ impl Agent {
         match self {
             Self::Gemini | Self::Copilot => true,
             Self::ClaudeCode | Self::Codex | Self::Qwen | Self::Opencode => false,
+        }
+    }
+
+    /// Returns whether it reads settings with comments; the others take the whole file for broken.
+    pub(super) fn takes_comments(self) -> bool {
+        match self {
+            Self::Gemini | Self::Qwen => true,
+            Self::ClaudeCode | Self::Codex | Self::Copilot | Self::Opencode => false,
+        }
+    }
+
+    /// Returns its name on the command line.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::ClaudeCode => "claude-code",
+            Self::Codex => "codex",
+            Self::Gemini => "gemini",
+            Self::Qwen => "qwen",
+            Self::Copilot => "copilot",
+            Self::Opencode => "opencode",
         }
     }
 
@@ -106,9 +128,31 @@ pub(super) fn guarded(agent: Agent) -> (Asker, &'static [(&'static str, &'static
     }
 }
 
+/// Returns what belongs into an agent's settings.
+fn wiring(agent: Agent) -> Wiring {
+    if agent == Agent::Opencode {
+        return Wiring::Plugin(PLUGIN.to_owned());
+    }
+    let ends = if agent.is_stopped_by_failures() { IN_ANY_CASE } else { "" };
+    let entry = |event: &str, matcher: &str, command: &str| HookEntry {
+        event: event.to_owned(),
+        matcher: matcher.to_owned(),
+        command: format!("{command}{ends}"),
+    };
+    let (asker, guarded) = guarded(agent);
+    let guard = format!("claimtop guard --for {}", asker.name());
+    let binds = events(agent).iter().map(|event| entry(event, "", "claimtop bind"));
+    let guards = guarded.iter().map(|(event, matcher)| entry(event, matcher, &guard));
+    Wiring::Hooks(HookEntries {
+        form: if agent == Agent::Copilot { HookForm::Flat } else { HookForm::Groups },
+        hooks: binds.chain(guards).collect(),
+        status_line: (agent == Agent::ClaudeCode).then(|| "claimtop statusline".to_owned()),
+    })
+}
+
 /// How the hooks go.
 const REMOVAL: &str = "\
-Remove every entry whose command begins with `claimtop bind` or `claimtop guard` from the `hooks` of
+`claimtop setup --remove` does this. By hand: remove every entry whose command begins with `claimtop bind` or `claimtop guard` from the `hooks` of
   Claude Code: ~/.claude/settings.json
   Codex:       ~/.codex/hooks.json; groups after a removed one must be trusted again
   Gemini CLI:  ~/.gemini/settings.json

@@ -10,6 +10,7 @@ pub(crate) mod versions;
 
 pub use self::action::order::{OrderNote, OrderSide};
 pub(crate) use self::action::rescue::{RescueFile, RescueTarget, RescueWay};
+pub(crate) use self::action::setup::{HookEntries, HookEntry, HookForm, SettingsEdit, SetupWay, Wiring};
 pub use self::action::stop::{ProcessPrint, Signal};
 pub use self::action::unfinished::{Halfway, UnfinishedAction};
 pub(crate) use self::action::{

@@ -96,7 +96,9 @@ impl About<'_> {
         }
         match action {
             Action::Migrate => self.migration(),
-            Action::Release | Action::Park | Action::Undo | Action::Stop | Action::Rescue => self.release(),
+            Action::Release | Action::Park | Action::Undo | Action::Stop | Action::Rescue | Action::Setup => {
+                self.release()
+            }
         }
     }
 

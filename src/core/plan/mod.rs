@@ -10,6 +10,7 @@ pub(crate) mod migration;
 pub(crate) mod never;
 pub(crate) mod rescue;
 pub(crate) mod rows;
+pub(crate) mod setup;
 pub(crate) mod several;
 pub(crate) mod stop;
 

@@ -5,6 +5,7 @@
 //! known whether a person is asked.
 
 pub(crate) mod answers;
+pub(crate) mod edit;
 pub(crate) mod guard;
 pub(crate) mod settings;
 

@@ -47,12 +47,12 @@ impl InstalledHook {
         let line = self.command.strip_suffix(IN_ANY_CASE).unwrap_or(&self.command);
         let mut words = line.split_whitespace();
         let program = words.next().unwrap_or_default();
-        program.rsplit('/').next() == Some("claimtop") && words.eq(command.split_whitespace())
+        is_claimtop(program) && words.eq(command.split_whitespace())
     }
 
     /// Returns whether it runs any command of claimtop.
     pub(crate) fn runs_claimtop(&self) -> bool {
-        self.program().rsplit('/').next() == Some("claimtop")
+        is_claimtop(self.program())
     }
 
     /// Returns the program that it runs.
@@ -72,6 +72,11 @@ impl InstalledHook {
         let (group, at) = self.place;
         format!("{settings}:{event}:{group}:{at}")
     }
+}
+
+/// Returns whether a program is claimtop, wherever it is installed.
+pub(crate) fn is_claimtop(program: &str) -> bool {
+    program.rsplit('/').next() == Some("claimtop")
 }
 
 /// Returns whether Codex's configuration trusts a hook; only Codex knows whether with its present command line.

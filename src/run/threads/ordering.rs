@@ -190,7 +190,8 @@ impl Worker {
             | Request::Several { .. }
             | Request::Left { .. }
             | Request::Stop { .. }
-            | Request::Rescue { .. } => None,
+            | Request::Rescue { .. }
+            | Request::Setup { .. } => None,
         };
         match self.orders.send(executor, (request.action(), proposed), typed, undoes) {
             Err(error) => vec![ActionResult { title, ended: None, detail: error.to_string(), entry: None }],

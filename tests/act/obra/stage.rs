@@ -199,6 +199,7 @@ impl Stage {
             | Step::Restore { .. }
             | Step::BringBack { .. }
             | Step::Merge { .. }
+            | Step::Settings { .. }
             | Step::EndEntireSession { .. }
             | Step::Stop { .. } => {
                 panic!("{step:?}")

@@ -351,7 +351,8 @@ impl World {
             Request::Several { .. }
             | Request::Left { .. }
             | Request::Stop { .. }
-            | Request::Rescue { .. } => return None,
+            | Request::Rescue { .. }
+            | Request::Setup { .. } => return None,
         };
         if plan.confirmation == Confirmation::Refused {
             return None;

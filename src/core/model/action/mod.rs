@@ -2,6 +2,7 @@
 
 pub(crate) mod order;
 pub(crate) mod rescue;
+pub(crate) mod setup;
 pub(crate) mod stop;
 pub(crate) mod unfinished;
 
@@ -14,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::core::model::text::fixed;
 use crate::core::model::text::fixed::Word;
 use crate::core::model::{
-    FilePath, Format, Key, Member, ProcessId, RescueTarget, RescueWay, Signal, Untrusted,
+    FilePath, Format, Key, Member, ProcessId, RescueTarget, RescueWay, SettingsEdit, Signal, Untrusted,
 };
 
 /// The kind of action that a person requests.
@@ -33,6 +34,8 @@ pub enum Action {
     Stop,
     /// Bring back what a window wrote.
     Rescue,
+    /// Add claimtop's hooks to agents' settings, or remove them.
+    Setup,
 }
 
 /// A request for an action.
@@ -72,6 +75,11 @@ pub enum Request {
         /// Where they go.
         way: RescueWay,
     },
+    /// Claimtop's entries in agents' settings, confirmed and undone as one.
+    Setup {
+        /// The files, one for each agent.
+        files: Vec<SettingsEdit>,
+    },
     /// A journal entry to be undone.
     Undo {
         /// Its number.
@@ -88,7 +96,9 @@ impl Request {
             Self::Act { key, .. } | Self::Stop { key, .. } | Self::Left { of: key } => Some(key),
             Self::Several { keys, .. } => keys.first(),
             Self::Rescue { lost: RescueTarget::By(key), .. } => Some(key),
-            Self::Undo { .. } | Self::Rescue { lost: RescueTarget::Files(_), .. } => None,
+            Self::Undo { .. } | Self::Setup { .. } | Self::Rescue { lost: RescueTarget::Files(_), .. } => {
+                None
+            }
         }
     }
 
@@ -100,6 +110,7 @@ impl Request {
             Self::Undo { .. } => Action::Undo,
             Self::Stop { .. } => Action::Stop,
             Self::Rescue { .. } => Action::Rescue,
+            Self::Setup { .. } => Action::Setup,
         }
     }
 
@@ -117,7 +128,7 @@ impl Request {
             | Self::Left { of: key }
             | Self::Rescue { lost: RescueTarget::By(key), .. } => *key = key.there(),
             Self::Several { keys, .. } => keys.iter_mut().for_each(|key| *key = key.there()),
-            Self::Undo { .. } | Self::Rescue { lost: RescueTarget::Files(_), .. } => {}
+            Self::Undo { .. } | Self::Setup { .. } | Self::Rescue { lost: RescueTarget::Files(_), .. } => {}
         }
         request
     }
@@ -372,6 +383,15 @@ pub enum Step {
         size: u64,
         /// How many conflicts it has.
         conflicts: usize,
+    },
+    /// Change an agent's settings; what is there is parked first.
+    Settings {
+        /// The file.
+        path: FilePath,
+        /// What changes in it.
+        change: String,
+        /// Whether there is a file now.
+        replaces: bool,
     },
     /// End a session of the entire CLI in its state file: the content is exchanged while holding the CLI's own lock.
     #[serde(rename = "exchange")]

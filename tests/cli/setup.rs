@@ -1,0 +1,254 @@
+//! `setup`: what it shows, does and takes back in a home with agents' settings.
+
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+
+use serde_json::Value;
+
+use crate::world::{Answer, World};
+
+const SETTINGS: &str = "{\n  \"model\": \"opus\", // mine\n  \"hooks\": {\n    \"Stop\": []\n  }\n}\n";
+/// The same without what Claude Code does not read.
+const PLAIN: &str = "{\n  \"model\": \"opus\",\n  \"hooks\": {\n    \"Stop\": []\n  }\n}\n";
+const CLAUDE: &str = "home/.claude/settings.json";
+
+fn world() -> World {
+    let world = World::new();
+    world.write(CLAUDE, PLAIN);
+    world
+}
+
+fn text(world: &World, path: &str) -> String {
+    std::fs::read_to_string(world.path(path)).unwrap()
+}
+
+#[track_caller]
+fn check(answer: &Answer, code: i32, contains: &[&str]) {
+    assert_eq!(answer.code, code, "{answer:?}");
+    for part in contains {
+        assert!(answer.out.contains(part), "{part}: {answer:?}");
+    }
+}
+
+#[test]
+fn a_dry_run_shows_a_diff_and_changes_nothing() {
+    let world = world();
+    let shown = world.settled(&["setup", "--dry-run"]);
+    let added = [
+        "add 4 hooks and the status line",
+        "+    \"SessionStart\": [",
+        "+      { \"hooks\": [{ \"type\": \"command\", \"command\": \"claimtop bind\" }] }",
+        "+  \"statusLine\": { \"type\": \"command\", \"command\": \"claimtop statusline\" }",
+        "not installed; `claimtop setup codex` makes it",
+        "Nothing was changed",
+    ];
+    check(&shown, 0, &added);
+    assert_eq!(text(&world, CLAUDE), PLAIN);
+    assert!(!world.path("home/.local/state").exists() && !world.path("home/.codex").exists());
+}
+
+#[test]
+fn without_a_terminal_it_needs_a_yes() {
+    let world = world();
+    check(&world.settled(&["setup"]), 3, &["add 4 hooks and the status line", "not done: --yes does it"]);
+    assert_eq!(text(&world, CLAUDE), PLAIN);
+    let shown: Value = serde_json::from_str(&world.settled(&["setup", "--json"]).out).unwrap();
+    assert_eq!(
+        (&shown["schema"], &shown["agents"][0]["state"]),
+        (&"claimtop.setup.v1".into(), &"planned".into())
+    );
+}
+
+#[test]
+fn several_agents_are_set_up_and_undone_as_one() {
+    let world = world();
+    let gemini = "home/.gemini/settings.json";
+    world.write(gemini, SETTINGS);
+    for folder in ["home/.codex", "home/.copilot", "home/.config/opencode"] {
+        std::fs::create_dir_all(world.path(folder)).unwrap();
+    }
+    let mode = std::fs::Permissions::from_mode(0o600);
+    std::fs::set_permissions(world.path(CLAUDE), mode).unwrap();
+    // All of them at once: none is too young then.
+    assert_eq!(world.settled(&["setup", "--dry-run"]).code, 0);
+    let done = world.run(&["setup", "--yes", "--json"]);
+    assert_eq!(done.code, 0, "{done:?}");
+    let shown: Value = serde_json::from_str(&done.out).unwrap();
+    let states: Vec<&str> =
+        shown["agents"].as_array().unwrap().iter().map(|agent| agent["state"].as_str().unwrap()).collect();
+    assert_eq!(states, ["done", "done", "done", "not-installed", "done", "done"]);
+    assert_eq!(shown["entry"], 1);
+    assert_eq!(std::fs::metadata(world.path(CLAUDE)).unwrap().mode() & 0o777, 0o600);
+    assert!(text(&world, gemini).contains("\"opus\", // mine"));
+    let made = [
+        "home/.codex/hooks.json",
+        "home/.copilot/hooks/claimtop.json",
+        "home/.config/opencode/plugin/claimtop.js",
+    ];
+    for path in made {
+        assert!(text(&world, path).contains("claimtop"), "{path}");
+    }
+    let checked = world.run(&["setup", "--check"]);
+    assert!(checked.out.lines().filter(|line| line.contains("yes")).count() == 5, "{checked:?}");
+    let again = world.settled(&["setup", "--yes"]);
+    check(&again, 0, &["all of claimtop's is there already"]);
+    let undone = world.settled(&["undo", "--yes"]);
+    check(
+        &undone,
+        0,
+        &["undo entry 1: set up claimtop in Claude Code, Codex, Gemini CLI, Copilot CLI and opencode"],
+    );
+    assert_eq!((text(&world, CLAUDE).as_str(), text(&world, gemini).as_str()), (PLAIN, SETTINGS));
+    assert!(made.iter().all(|path| !world.path(path).exists()));
+}
+
+#[test]
+fn a_removal_leaves_the_files_as_they_were_and_can_be_undone() {
+    let world = world();
+    let codex = "home/.codex/hooks.json";
+    assert_eq!(world.settled(&["setup", "claude-code", "codex", "--dry-run"]).code, 0);
+    assert_eq!(world.run(&["setup", "claude-code", "codex", "--yes"]).code, 0);
+    let with = (text(&world, CLAUDE), text(&world, codex));
+    assert_eq!(world.settled(&["setup", "--remove", "--dry-run"]).code, 0);
+    check(&world.run(&["setup", "--remove", "--yes"]), 0, &["remove 4 hooks and the status line"]);
+    assert_eq!(text(&world, CLAUDE), PLAIN);
+    assert!(!world.path(codex).exists());
+    check(&world.settled(&["setup", "--remove", "--yes"]), 0, &["nothing of claimtop's is there"]);
+    assert_eq!(world.settled(&["undo", "--yes"]).code, 0);
+    assert_eq!((text(&world, CLAUDE), text(&world, codex)), with);
+}
+
+#[test]
+fn what_an_agent_has_written_since_stays() {
+    let world = world();
+    assert_eq!(world.settled(&["setup", "--yes"]).code, 0);
+    let written = text(&world, CLAUDE).replace("opus", "haiku");
+    world.write(CLAUDE, &written);
+    let refused = world.settled(&["undo", "--yes"]);
+    check(&refused, 3, &["claimtop setup --remove takes out claimtop's entries only"]);
+    assert_eq!(text(&world, CLAUDE), written);
+    assert_eq!(world.settled(&["setup", "--remove", "--yes"]).code, 0);
+    assert_eq!(text(&world, CLAUDE), PLAIN.replace("opus", "haiku"));
+}
+
+#[test]
+fn an_agent_that_is_named_gets_its_folder() {
+    let world = World::new();
+    check(&world.settled(&["setup", "--yes"]), 0, &["not installed"]);
+    check(&world.settled(&["setup", "qwen", "--yes"]), 0, &["done Qwen Code: add 10 hooks"]);
+    assert!(text(&world, "home/.qwen/settings.json").contains("claimtop guard --for qwen"));
+}
+
+#[test]
+fn a_link_into_a_repository_is_refused_with_the_text() {
+    let world = World::new();
+    world.write("home/dotfiles/.git/HEAD", "ref: refs/heads/main\n");
+    for folder in ["objects", "refs"] {
+        std::fs::create_dir_all(world.path("home/dotfiles/.git").join(folder)).unwrap();
+    }
+    let target = world.write("home/dotfiles/settings.json", PLAIN);
+    std::fs::create_dir_all(world.path("home/.claude")).unwrap();
+    symlink(&target, world.path(CLAUDE)).unwrap();
+    let refused = world.settled(&["setup", "--yes"]);
+    let expected = ["in a repository that others may share", "Add this to it yourself:", "\"claimtop bind\""];
+    check(&refused, 3, &expected);
+    assert_eq!(std::fs::read_to_string(&target).unwrap(), PLAIN);
+    assert!(world.path(CLAUDE).is_symlink());
+}
+
+#[test]
+fn a_folder_that_is_a_link_is_refused() {
+    let world = World::new();
+    let target = world.write("tmp/elsewhere/settings.json", PLAIN);
+    symlink(world.path("tmp/elsewhere"), world.path("home/.claude")).unwrap();
+    check(
+        &world.settled(&["setup", "--yes"]),
+        3,
+        &["leads through a link to", "claimtop writes through none"],
+    );
+    assert_eq!(std::fs::read_to_string(target).unwrap(), PLAIN);
+}
+
+#[test]
+fn a_link_to_nothing_is_refused() {
+    let world = World::new();
+    std::fs::create_dir_all(world.path("home/.claude")).unwrap();
+    symlink("nowhere.json", world.path(CLAUDE)).unwrap();
+    check(&world.settled(&["setup", "--yes"]), 3, &["is a link that leads nowhere"]);
+    assert!(!world.path("home/.claude/nowhere.json").exists());
+}
+
+#[test]
+fn files_that_must_not_be_touched_are_refused() {
+    let check_one = |prepare: &dyn Fn(&World), expected: &str| {
+        let world = world();
+        prepare(&world);
+        let before = std::fs::read(world.path(CLAUDE)).ok();
+        check(&world.settled(&["setup", "claude-code", "--yes"]), 3, &[expected, "Add this to it yourself"]);
+        assert_eq!(std::fs::read(world.path(CLAUDE)).ok(), before);
+    };
+    let read_only = |world: &World| {
+        let mode = std::fs::Permissions::from_mode(0o444);
+        std::fs::set_permissions(world.path(CLAUDE), mode).unwrap();
+    };
+    check_one(&read_only, "it is read-only");
+    let linked = |world: &World| {
+        std::fs::hard_link(world.path(CLAUDE), world.path("home/second.json")).unwrap();
+    };
+    check_one(&linked, "it has 2 names");
+    let folder = |world: &World| {
+        std::fs::remove_file(world.path(CLAUDE)).unwrap();
+        std::fs::create_dir(world.path(CLAUDE)).unwrap();
+    };
+    check_one(&folder, "not a plain file");
+    check_one(
+        &|world| drop(world.write(CLAUDE, "{\n  \"hooks\": []\n}\n")),
+        "line 2, column 12: `hooks` is not an object",
+    );
+    check_one(
+        &|world| drop(world.write(CLAUDE, "{\n  \"a\" 1\n}\n")),
+        "line 2, column 7: expected `:`, found `1`",
+    );
+    let large = format!("{{ \"a\": \"{}\" }}", "x".repeat(2 << 20));
+    check_one(&|world| drop(world.write(CLAUDE, &large)), "it is too large");
+}
+
+#[test]
+fn one_that_is_refused_does_not_stop_the_others() {
+    let world = world();
+    let codex = "home/.codex/hooks.json";
+    world.write(codex, "{\"hooks\": 5}");
+    assert!(world.settled(&["setup", "claude-code", "--dry-run"]).code == 0);
+    let done = world.run(&["setup", "--yes"]);
+    check(&done, 3, &["line 1, column 11: `hooks` is not an object", "done Claude Code: add 4 hooks"]);
+    assert_eq!(text(&world, codex), "{\"hooks\": 5}");
+    assert!(text(&world, CLAUDE).contains("claimtop bind"));
+}
+
+#[test]
+fn what_an_agent_cannot_read_is_said() {
+    let world = World::new();
+    world.write(CLAUDE, SETTINGS);
+    check(
+        &world.settled(&["setup", "--dry-run"]),
+        0,
+        &["Claude Code cannot read the file: line 2, column 20: a comment"],
+    );
+    world.write(
+        "home/.claude/settings.json",
+        "{ \"statusLine\": { \"type\": \"command\", \"command\": \"date\" } }",
+    );
+    let shown = world.settled(&["setup", "--dry-run"]);
+    check(
+        &shown,
+        0,
+        &["its own status line stays; `claimtop statusline` prints claimtop's", "add 4 hooks\n"],
+    );
+}
+
+#[test]
+fn it_does_nothing_read_only() {
+    let world = world();
+    let refused = world.settled(&["setup", "--yes", "--read-only"]);
+    assert_eq!((refused.code, text(&world, CLAUDE).as_str()), (3, PLAIN), "{refused:?}");
+    check(&world.settled(&["setup", "--dry-run", "--read-only"]), 0, &["add 4 hooks"]);
+}
