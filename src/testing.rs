@@ -68,6 +68,9 @@ pub mod core {
     pub use crate::core::judge::window::local_start::settle;
     pub use crate::core::judge::window::windows;
     pub use crate::core::model::action::rescue::{RescueFile, RescueTarget, RescueWay};
+    pub use crate::core::model::action::setup::{
+        HookEntries, HookEntry, HookForm, SettingsEdit, SetupWay, Wiring,
+    };
     pub use crate::core::model::action::stop::Signal;
     pub use crate::core::model::action::{
         Action, Confirmation, EndResult, ErrorKind, Obstacle, Offer, Plan, Request, RestoreTo, Step,

@@ -1,6 +1,6 @@
 //! The state folder, its lock and its journal.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -121,8 +121,7 @@ impl<D: Disk> StateFolder<D> {
         let guard = self.guard(patience)?;
         let journal = self.journal()?;
         let history = History::read(&journal);
-        let mut lock =
-            Lock { state: self, _guard: Some(guard), history, recovered: Vec::new(), unsettled: Vec::new() };
+        let mut lock = Lock::new(self, Some(guard), history);
         if journal.last().is_some_and(|byte| *byte != b'\n') {
             lock.append(b"\n", Durability::Lazy)?;
         }
@@ -266,8 +265,7 @@ impl ReadOnlyState {
 
     /// Runs `look` with the journal and the folder as it would see them under the lock.
     pub(crate) fn shown<T>(&self, look: impl FnOnce(&Lock<'_, System>) -> T) -> T {
-        let (recovered, unsettled) = (Vec::new(), Vec::new());
-        look(&Lock { state: &self.state, _guard: None, history: self.history.clone(), recovered, unsettled })
+        look(&Lock::new(&self.state, None, self.history.clone()))
     }
 }
 
@@ -282,9 +280,16 @@ pub struct Lock<'s, D: Disk> {
     pub(crate) recovered: Vec<u64>,
     /// Those that could not be put right now, and why.
     pub(crate) unsettled: Vec<(u64, ActionError)>,
+    /// Whether the last line may be cut off: the next one then begins with the end of that.
+    is_cut: Cell<bool>,
 }
 
 impl<'s, D: Disk> Lock<'s, D> {
+    fn new(state: &'s StateFolder<D>, guard: Option<D::Lock>, history: History) -> Self {
+        let (recovered, unsettled) = (Vec::new(), Vec::new());
+        Self { state, _guard: guard, history, recovered, unsettled, is_cut: Cell::new(false) }
+    }
+
     pub(crate) fn files(&self) -> Files<'s, D> {
         let state = self.state;
         let (stores, processes) = (&state.stores, &*state.processes);
@@ -345,6 +350,9 @@ impl<'s, D: Disk> Lock<'s, D> {
         let state = self.state;
         let path = state.path.join(JOURNAL);
         let spot = (&state.folder, OsStr::new(JOURNAL));
-        state.disk.append(spot, bytes, keeping).map_err(ActionError::failed_at("write", &path))
+        let line = if self.is_cut.get() { [b"\n", bytes].concat() } else { bytes.to_vec() };
+        let appended = state.disk.append(spot, &line, keeping);
+        self.is_cut.set(appended.is_err());
+        appended.map_err(ActionError::failed_at("write", &path))
     }
 }

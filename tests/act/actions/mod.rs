@@ -7,6 +7,7 @@ mod parking;
 mod races;
 mod rescue;
 mod road;
+mod setup;
 mod strangers;
 mod testimony;
 mod undo;
