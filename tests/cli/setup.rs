@@ -38,7 +38,7 @@ fn a_dry_run_shows_a_diff_and_changes_nothing() {
         "+    \"SessionStart\": [",
         "+      { \"hooks\": [{ \"type\": \"command\", \"command\": \"claimtop bind\" }] }",
         "+  \"statusLine\": { \"type\": \"command\", \"command\": \"claimtop statusline\" }",
-        "not installed; `claimtop setup codex` makes it",
+        "Without a settings folder: Codex, Gemini CLI, Qwen Code, Copilot CLI, opencode; `claimtop setup codex` makes it",
         "Nothing was changed",
     ];
     check(&shown, 0, &added);
@@ -133,7 +133,7 @@ fn what_an_agent_has_written_since_stays() {
 #[test]
 fn an_agent_that_is_named_gets_its_folder() {
     let world = World::new();
-    check(&world.settled(&["setup", "--yes"]), 0, &["not installed"]);
+    check(&world.settled(&["setup", "--yes"]), 0, &["Without a settings folder: Claude Code"]);
     check(&world.settled(&["setup", "qwen", "--yes"]), 0, &["done Qwen Code: add 10 hooks"]);
     assert!(text(&world, "home/.qwen/settings.json").contains("claimtop guard --for qwen"));
 }

@@ -31,6 +31,10 @@ class Claimtop < Formula
     fish_completion.install "completions/claimtop.fish"
   end
 
+  def caveats
+    "`claimtop setup` connects it with your agents."
+  end
+
   test do
     assert_match version.to_s, shell_output("#{bin}/claimtop --version")
   end

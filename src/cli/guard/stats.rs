@@ -41,9 +41,7 @@ pub(crate) fn stats(settings: &Settings, shape: Shape) -> Outcome {
                 )?
             ))?;
         }
-        Shape::Text(_) if counts.is_empty() => {
-            print("The guard has not run yet: see `claimtop hook print`.\n")?
-        }
+        Shape::Text(_) if counts.is_empty() => print("The guard has not run yet: see `claimtop setup`.\n")?,
         Shape::Text(paint) => {
             let mut table = Columns::new(&["AGENT", "SAID", "TIMES", "p50", "p99", "MAX"]);
             for ((agent, said), took) in &counts {

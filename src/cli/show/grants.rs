@@ -179,7 +179,7 @@ fn hooks(settings: &Settings) -> Vec<Grant> {
             (false, _) => (false, format!("{} has none", hooks.agent)),
         };
         let cost =
-            "its sessions are known only from its files, and it gets no collision warnings (`hook print`)";
+            "its sessions are known only from its files, and it gets no collision warnings (`claimtop setup`)";
         Some(Grant::new("hooks", granted, detail, cost))
     });
     all.collect()

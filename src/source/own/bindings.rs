@@ -186,7 +186,7 @@ fn failed(why: String) -> (Notes, SourceHealth) {
 
 fn health(notes: &Notes, state: SourceState) -> SourceHealth {
     let detail = match (state, &notes.partial) {
-        (SourceState::Absent, _) => "no folder; see `claimtop hook print`".to_owned(),
+        (SourceState::Absent, _) => "no folder; see `claimtop setup`".to_owned(),
         (_, Some(why)) => why.clone(),
         (_, None) => format!("{} read, {} unusable", notes.notes.len(), notes.unreadable.len()),
     };

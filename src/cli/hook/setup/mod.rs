@@ -1,137 +1,21 @@
 //! `setup`: adds claimtop's hooks and status line to the settings of the agents that are there, or removes them, by a
 //! plan that is shown as a diff, journalled and undone as one.
 
+mod agent;
 mod output;
 
-use std::path::Path;
-
-use rustix::io::Errno;
-
-use self::output::Shown;
+use self::agent::{AgentSetup, SetupState};
+use self::output::SetupOutput;
 use crate::act::executor::Executor;
 use crate::act::preflight::preview::Preview;
 use crate::act::rules::Answer;
 use crate::cli::act::open;
 use crate::cli::args::{Consent, SetupArguments};
-use crate::cli::hook::check::{MOST, place};
-use crate::cli::hook::{ALL, Agent, check, wiring};
+use crate::cli::hook::{ALL, Agent, check};
 use crate::cli::output::failure::{Exit, Failure, Outcome, exit_of, of_action};
 use crate::cli::output::{Paint, Shape, said_yes};
 use crate::cli::settings::Settings;
-use crate::core::model::{EndResult, Report, Request, SettingsEdit, SetupWay, Untrusted, Wiring};
-use crate::format::hook::edit::{SettingsChange, beyond_json, edited};
-use crate::source::os::open::plain::small;
-
-/// One agent, and what becomes of its settings.
-pub(super) struct AgentSetup {
-    agent: Agent,
-    edit: SettingsEdit,
-    state: SetupState,
-    /// What a person should know of it.
-    notes: Vec<String>,
-}
-
-/// What becomes of an agent's settings.
-pub(super) enum SetupState {
-    /// The agent is not installed, as far as its settings folder shows.
-    NotThere,
-    /// Nothing is missing, or nothing is there to be removed.
-    Same,
-    /// It would be done: how the file differs.
-    Planned { done: String, diff: Vec<String> },
-    /// It was done.
-    Done(String),
-    /// It is not done: why.
-    Refused(String),
-}
-
-impl AgentSetup {
-    /// Looks at an agent's settings, before anything is planned.
-    fn new(agent: Agent, settings: &Settings, way: SetupWay, is_named: bool) -> Self {
-        let path = place(agent, settings);
-        let folder = agent.folder(&path).to_owned();
-        let home = settings.places.home.as_path();
-        let base = if path.starts_with(home) { home } else { folder.as_path() };
-        let edit = SettingsEdit {
-            agent: agent.title().to_owned(),
-            path: path.as_path().into(),
-            base: base.into(),
-            wiring: wiring(agent),
-            way,
-        };
-        let mut setup = Self { agent, edit, state: SetupState::NotThere, notes: Vec::new() };
-        if is_named || folder.symlink_metadata().is_ok() {
-            setup.look(&path);
-        } else {
-            setup.notes.push(format!("no folder {}", Untrusted::from_path(&folder)));
-        }
-        setup
-    }
-
-    fn look(&mut self, path: &Path) {
-        let text = match small(path, MOST) {
-            Ok(text) => Some(text),
-            Err(Errno::NOENT | Errno::NOTDIR) => None,
-            // Whatever it is, the plan says why it is not touched.
-            Err(_) => {
-                self.state = SetupState::Planned { done: String::new(), diff: Vec::new() };
-                return;
-            }
-        };
-        if let Some(fault) = text.as_deref().and_then(beyond_json)
-            && !self.agent.takes_comments()
-            && matches!(self.edit.wiring, Wiring::Hooks(_))
-        {
-            self.notes.push(format!("{} cannot read the file: {fault}", self.edit.agent));
-        }
-        self.state = match edited(text.as_deref(), &self.edit.wiring, self.edit.way) {
-            Err(fault) => SetupState::Refused(format!("{}, {fault}", Untrusted::from_path(path))),
-            Ok(edited) => {
-                self.notes.extend(edited.notes);
-                match edited.change {
-                    SettingsChange::Same => SetupState::Same,
-                    SettingsChange::New(_) | SettingsChange::Gone => {
-                        SetupState::Planned { done: edited.done, diff: Vec::new() }
-                    }
-                }
-            }
-        };
-        self.notes.extend(self.agent.advice(self.edit.way).filter(|_| self.is_planned()).map(str::to_owned));
-    }
-
-    fn is_planned(&self) -> bool {
-        matches!(self.state, SetupState::Planned { .. })
-    }
-
-    fn request(&self) -> Request {
-        Request::Setup { files: vec![self.edit.clone()] }
-    }
-}
-
-impl Agent {
-    /// Returns the folder that shows that it is installed.
-    fn folder(self, settings: &Path) -> &Path {
-        let above = match self {
-            Self::ClaudeCode | Self::Codex | Self::Gemini | Self::Qwen => 1,
-            Self::Copilot | Self::Opencode => 2,
-        };
-        settings.ancestors().nth(above).unwrap_or(settings)
-    }
-
-    /// Says what a person has to do so that a change has an effect.
-    fn advice(self, way: SetupWay) -> Option<&'static str> {
-        match (self, way) {
-            (Self::Codex, SetupWay::Add) => {
-                Some("Codex asks once, when it starts, whether you trust the hooks")
-            }
-            (Self::Codex, SetupWay::Remove) => {
-                Some("Codex asks again about hooks that came after these in the same event")
-            }
-            (Self::Gemini, SetupWay::Add) => Some("Gemini CLI runs hooks in folders that you trust"),
-            (Self::ClaudeCode | Self::Gemini | Self::Qwen | Self::Copilot | Self::Opencode, _) => None,
-        }
-    }
-}
+use crate::core::model::{EndResult, Report, Request, SetupWay};
 
 /// Sets claimtop up in agents' settings, or takes it out of them.
 ///
@@ -149,7 +33,7 @@ pub(crate) fn run(settings: &Settings, asked: &SetupArguments) -> Outcome {
         agents.into_iter().map(|agent| AgentSetup::new(agent, settings, way, is_named)).collect();
     let paint = Paint::for_stdout(settings.effective.config.color);
     let shape = if asked.json { Shape::Json } else { Shape::Text(paint) };
-    let mut shown = Shown::new(shape, way);
+    let mut shown = SetupOutput::new(shape, way);
     if setups.iter().any(AgentSetup::is_planned) {
         let consent = Consent { dry_run: asked.dry_run, yes: asked.yes, ..Consent::default() };
         let mut executor = open::opened(settings, &consent)?;

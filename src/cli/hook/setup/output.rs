@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::cli::hook::setup::{AgentSetup, SetupState};
+use crate::cli::hook::setup::agent::{AgentSetup, SetupState};
 use crate::cli::hook::snippet;
 use crate::cli::output::failure::{Exit, Failure, Outcome};
 use crate::cli::output::{Shape, lines, print, print_if_heard};
@@ -17,7 +17,7 @@ use crate::source::os::clock;
 const SCHEMA: &str = "claimtop.setup.v1";
 
 /// What is printed, and what is known at the end.
-pub(super) struct Shown {
+pub(super) struct SetupOutput {
     shape: Shape,
     way: SetupWay,
     /// The entry of the journal that takes it back.
@@ -27,7 +27,7 @@ pub(super) struct Shown {
 }
 
 #[derive(Serialize)]
-struct Output<'a> {
+struct JsonOutput<'a> {
     schema: &'static str,
     agents: Vec<ShownAgent<'a>>,
     /// The entry of the journal that takes it back.
@@ -81,7 +81,7 @@ impl<'a> ShownAgent<'a> {
     }
 }
 
-impl Shown {
+impl SetupOutput {
     pub(super) fn new(shape: Shape, way: SetupWay) -> Self {
         Self { shape, way, entry: None, is_unconfirmed: false }
     }
@@ -92,13 +92,12 @@ impl Shown {
     /// The output cannot be written.
     pub(super) fn plan(&self, setups: &[AgentSetup]) -> Result<(), Failure> {
         let Shape::Text(paint) = self.shape else { return Ok(()) };
-        for setup in setups {
+        let is_missing = |setup: &&AgentSetup| matches!(setup.state, SetupState::NotThere);
+        for setup in setups.iter().filter(|setup| !is_missing(setup)) {
             let (text, tone) = self.state(setup);
             let head = paint.paint(Tone::Strong, &format!("{:12}", setup.agent.title()));
-            let path = setup.edit.path.text().to_string();
-            let path =
-                if matches!(setup.state, SetupState::NotThere) { String::new() } else { format!(" {path}") };
-            let mut out = format!("{head}{path}\n  {}\n", paint.paint(tone, &shown(&text)));
+            let path = setup.edit.path.text();
+            let mut out = format!("{head} {path}\n  {}\n", paint.paint(tone, &shown(&text)));
             for note in &setup.notes {
                 out += &format!("  {}\n", paint.paint(Tone::Notice, &shown(note)));
             }
@@ -112,20 +111,22 @@ impl Shown {
             }
             print(&out)?;
         }
+        let missing: Vec<&AgentSetup> = setups.iter().filter(is_missing).collect();
+        if let Some(first) = missing.first() {
+            let titles: Vec<&str> = missing.iter().map(|setup| setup.agent.title()).collect();
+            let hint = match self.way {
+                SetupWay::Add => format!("; `claimtop setup {}` makes it", first.agent.name()),
+                SetupWay::Remove => String::new(),
+            };
+            let line = format!("Without a settings folder: {}{hint}", titles.join(", "));
+            print(&format!("{}\n", paint.paint(Tone::Dim, &line)))?;
+        }
         Ok(())
     }
 
     fn state(&self, setup: &AgentSetup) -> (String, Tone) {
         match &setup.state {
-            SetupState::NotThere => {
-                let name = setup.agent.name();
-                let hint = match self.way {
-                    SetupWay::Add => format!("; `claimtop setup {name}` makes it"),
-                    SetupWay::Remove => String::new(),
-                };
-                (format!("not installed{hint}"), Tone::Dim)
-            }
-            SetupState::Same => match self.way {
+            SetupState::NotThere | SetupState::Same => match self.way {
                 SetupWay::Add => ("all of claimtop's is there already".to_owned(), Tone::Good),
                 SetupWay::Remove => ("nothing of claimtop's is there".to_owned(), Tone::Good),
             },
@@ -144,7 +145,7 @@ impl Shown {
             if self.is_unconfirmed || setups.iter().any(is_refused) { Exit::Refused } else { Exit::Fine };
         let Shape::Text(paint) = self.shape else {
             let agents = setups.iter().map(ShownAgent::of).collect();
-            let output = Output { schema: SCHEMA, agents, entry: self.entry };
+            let output = JsonOutput { schema: SCHEMA, agents, entry: self.entry };
             print_if_heard(&format!("{}\n", json::to_string_pretty(&output)?))?;
             return Ok(exit);
         };

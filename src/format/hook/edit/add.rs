@@ -1,9 +1,11 @@
 //! Adds claimtop's entries to settings.
 
 use crate::core::model::{HookEntries, HookEntry, HookForm};
+use crate::format::hook::edit::own::{
+    EditedSettings, command_of, counted, object, own_command, renewed, unique,
+};
 use crate::format::hook::edit::scan::{Item, Node, SettingsFault, Value, fault_at, scan};
 use crate::format::hook::edit::splice::{Layout, Splice, applied};
-use crate::format::hook::edit::{EditedSettings, command_of, counted, object, own_command, renewed, unique};
 
 /// The matchers that earlier versions of claimtop had.
 const EARLIER_MATCHERS: [&str; 5] = [

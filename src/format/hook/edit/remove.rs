@@ -1,11 +1,11 @@
 //! Removes claimtop's entries from settings.
 
 use crate::core::model::{HookEntries, HookForm};
-use crate::format::hook::edit::scan::{Item, Node, SettingsFault, Value, scan};
-use crate::format::hook::edit::splice::{Emptied, Layout, Splice, applied};
-use crate::format::hook::edit::{
+use crate::format::hook::edit::own::{
     EditedSettings, SettingsChange, command_of, counted, is_own_hook, object, own_command, unique,
 };
+use crate::format::hook::edit::scan::{Item, Node, SettingsFault, Value, scan};
+use crate::format::hook::edit::splice::{Layout, ListOrigin, Splice, applied};
 
 /// Removes all that is claimtop's.
 ///
@@ -101,7 +101,7 @@ impl Removing<'_> {
         if gone.is_empty() {
             return false;
         }
-        if self.layout.emptied(list, gone) == Emptied::Whole {
+        if self.layout.emptied(list, gone) == ListOrigin::Whole {
             self.splices.retain(|(span, _)| span.end <= list.span.start || span.start >= list.span.end);
             return true;
         }
@@ -129,7 +129,7 @@ impl Removing<'_> {
         let all: Vec<usize> = (0..root.items().len()).collect();
         matches!(around, (Some(""), Some("" | "\n" | "\r\n")))
             && !self.has_others(root, gone)
-            && self.layout.emptied(root, &all) == Emptied::Whole
+            && self.layout.emptied(root, &all) == ListOrigin::Whole
             && self.layout.gap(root).is_some_and(|gap| gap.contains('\n'))
     }
 

@@ -70,7 +70,7 @@ impl Node {
 
 /// A scanned text.
 #[derive(Debug)]
-pub(crate) struct Scanned {
+pub(crate) struct SettingsText {
     /// The value; `None` if there is only white space or comments.
     pub(crate) root: Option<Node>,
     /// What is not JSON, though some agents take it, in the order of the text.
@@ -135,7 +135,7 @@ pub(crate) const BOM: &str = "\u{FEFF}";
 ///
 /// # Errors
 /// It is not JSON, even with comments and trailing commas.
-pub(crate) fn scan(bytes: &[u8]) -> Result<Scanned, SettingsFault> {
+pub(crate) fn scan(bytes: &[u8]) -> Result<SettingsText, SettingsFault> {
     let text = std::str::from_utf8(bytes).map_err(|error| {
         let what = match bytes {
             [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..] => "this is UTF-16, not UTF-8",
@@ -154,7 +154,7 @@ pub(crate) fn scan(bytes: &[u8]) -> Result<Scanned, SettingsFault> {
     if scanner.at < text.len() {
         return Err(scanner.unexpected("the end"));
     }
-    Ok(Scanned { root, extras: scanner.extras })
+    Ok(SettingsText { root, extras: scanner.extras })
 }
 
 struct Scanner<'a> {

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use crate::format::hook::edit::scan::{Extra, ExtraKind, Item, Node, Scanned};
+use crate::format::hook::edit::scan::{Extra, ExtraKind, Item, Node, SettingsText};
 
 /// The bytes of a text that are replaced, and by what.
 pub(crate) type Splice = (Range<usize>, String);
@@ -21,7 +21,7 @@ pub(crate) struct Layout<'a> {
 
 /// What an emptied list was before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Emptied {
+pub(crate) enum ListOrigin {
     /// It has items or comments of others.
     No,
     /// It was made for what it had.
@@ -35,7 +35,7 @@ fn is_blank(c: char) -> bool {
 }
 
 impl<'a> Layout<'a> {
-    pub(crate) fn new(text: &'a str, scanned: &'a Scanned) -> Self {
+    pub(crate) fn new(text: &'a str, scanned: &'a SettingsText) -> Self {
         let line_end = match text.find('\n').and_then(|at| at.checked_sub(1)).and_then(|at| text.get(at..=at))
         {
             Some("\r") => "\r\n",
@@ -155,7 +155,7 @@ impl<'a> Layout<'a> {
     }
 
     /// Returns what a list was before it had some items.
-    pub(crate) fn emptied(&self, list: &Node, gone: &[usize]) -> Emptied {
+    pub(crate) fn emptied(&self, list: &Node, gone: &[usize]) -> ListOrigin {
         let items = list.items();
         let is_inside = |extra: &&Extra| {
             let is_comment = matches!(extra.kind, ExtraKind::LineComment | ExtraKind::BlockComment);
@@ -164,13 +164,13 @@ impl<'a> Layout<'a> {
             is_comment && is_in_list && !items.iter().any(is_in)
         };
         if gone.len() < items.len() {
-            Emptied::No
+            ListOrigin::No
         } else if self.gap(list) == Some(" ") {
-            Emptied::Before
+            ListOrigin::Before
         } else if self.extras.iter().any(|extra| is_inside(&extra)) {
-            Emptied::No
+            ListOrigin::No
         } else {
-            Emptied::Whole
+            ListOrigin::Whole
         }
     }
 

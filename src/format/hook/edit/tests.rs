@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::core::model::{HookEntries, HookEntry};
+use crate::core::model::{HookEntries, HookEntry, HookForm};
 
 const CLAUDE: &str = "claimtop guard --for claude";
 const TOOLS: &str = "Write|Edit|NotebookEdit|Bash|mcp__.*";

@@ -1,0 +1,123 @@
+//! One agent's settings, before anything is planned.
+
+use std::path::Path;
+
+use rustix::io::Errno;
+
+use crate::cli::hook::check::{MOST, place};
+use crate::cli::hook::{Agent, wiring};
+use crate::cli::settings::Settings;
+use crate::core::model::{Request, SettingsEdit, SetupWay, Untrusted, Wiring};
+use crate::format::hook::edit::{SettingsChange, beyond_json, edited};
+use crate::source::os::open::plain::small;
+
+/// One agent, and what becomes of its settings.
+pub(super) struct AgentSetup {
+    pub(super) agent: Agent,
+    pub(super) edit: SettingsEdit,
+    pub(super) state: SetupState,
+    /// What a person should know of it.
+    pub(super) notes: Vec<String>,
+}
+
+/// What becomes of an agent's settings.
+pub(super) enum SetupState {
+    /// The agent is not installed, as far as its settings folder shows.
+    NotThere,
+    /// Nothing is missing, or nothing is there to be removed.
+    Same,
+    /// It would be done: how the file differs.
+    Planned { done: String, diff: Vec<String> },
+    /// It was done.
+    Done(String),
+    /// It is not done: why.
+    Refused(String),
+}
+
+impl AgentSetup {
+    /// Looks at an agent's settings, before anything is planned.
+    pub(super) fn new(agent: Agent, settings: &Settings, way: SetupWay, is_named: bool) -> Self {
+        let path = place(agent, settings);
+        let folder = agent.folder(&path).to_owned();
+        let home = settings.places.home.as_path();
+        let base = if path.starts_with(home) { home } else { folder.as_path() };
+        let edit = SettingsEdit {
+            agent: agent.title().to_owned(),
+            path: path.as_path().into(),
+            base: base.into(),
+            wiring: wiring(agent),
+            way,
+        };
+        let mut setup = Self { agent, edit, state: SetupState::NotThere, notes: Vec::new() };
+        if is_named || folder.symlink_metadata().is_ok() {
+            setup.look(&path);
+        } else {
+            setup.notes.push(format!("no folder {}", Untrusted::from_path(&folder)));
+        }
+        setup
+    }
+
+    fn look(&mut self, path: &Path) {
+        let text = match small(path, MOST) {
+            Ok(text) => Some(text),
+            Err(Errno::NOENT | Errno::NOTDIR) => None,
+            // Whatever it is, the plan says why it is not touched.
+            Err(_) => {
+                self.state = SetupState::Planned { done: String::new(), diff: Vec::new() };
+                return;
+            }
+        };
+        if let Some(fault) = text.as_deref().and_then(beyond_json)
+            && !self.agent.takes_comments()
+            && matches!(self.edit.wiring, Wiring::Hooks(_))
+        {
+            self.notes.push(format!("{} cannot read the file: {fault}", self.edit.agent));
+        }
+        self.state = match edited(text.as_deref(), &self.edit.wiring, self.edit.way) {
+            Err(fault) => SetupState::Refused(format!("{}, {fault}", Untrusted::from_path(path))),
+            Ok(edited) => {
+                self.notes.extend(edited.notes);
+                match edited.change {
+                    SettingsChange::Same => SetupState::Same,
+                    SettingsChange::New(_) | SettingsChange::Gone => {
+                        SetupState::Planned { done: edited.done, diff: Vec::new() }
+                    }
+                }
+            }
+        };
+        self.notes.extend(self.agent.advice(self.edit.way).filter(|_| self.is_planned()).map(str::to_owned));
+    }
+
+    pub(super) fn is_planned(&self) -> bool {
+        matches!(self.state, SetupState::Planned { .. })
+    }
+
+    pub(super) fn request(&self) -> Request {
+        Request::Setup { files: vec![self.edit.clone()] }
+    }
+}
+
+impl Agent {
+    /// Returns the folder that shows that it is installed.
+    fn folder(self, settings: &Path) -> &Path {
+        let above = match self {
+            Self::ClaudeCode | Self::Codex | Self::Gemini | Self::Qwen => 1,
+            Self::Copilot | Self::Opencode => 2,
+        };
+        settings.ancestors().nth(above).unwrap_or(settings)
+    }
+
+    /// Says what a person has to do so that a change has an effect.
+    fn advice(self, way: SetupWay) -> Option<&'static str> {
+        match (self, way) {
+            (Self::Codex, SetupWay::Add) => {
+                Some("Codex asks once, when it starts, whether you trust the hooks")
+            }
+            (Self::Codex, SetupWay::Remove) => {
+                Some("Codex asks again about hooks that came after these in the same event")
+            }
+            (Self::Gemini, SetupWay::Add) => Some("Gemini CLI runs hooks in folders that you trust"),
+            (Self::ClaudeCode | Self::Gemini | Self::Qwen | Self::Copilot | Self::Opencode, _) => None,
+        }
+    }
+}
