@@ -233,6 +233,14 @@ fn what_an_agent_cannot_read_is_said() {
         0,
         &["Claude Code cannot read the file: line 2, column 20: a comment"],
     );
+    world.write(CLAUDE, "\u{FEFF}{\n}\n");
+    world.write("home/.gemini/settings.json", "{ // mine\n}\n");
+    let shown = world.settled(&["setup", "--dry-run"]);
+    assert!(shown.code == 0 && !shown.out.contains("cannot read the file"), "{shown:?}");
+    assert!(!world.run(&["setup", "--check"]).out.contains("cannot read"));
+    world.write("home/.gemini/settings.json", "\u{FEFF}{\n}\n");
+    let shown = world.settled(&["setup", "--dry-run"]);
+    check(&shown, 0, &["Gemini CLI cannot read the file: line 1, column 1: a byte order mark (BOM)"]);
     world.write(
         "home/.claude/settings.json",
         "{ \"statusLine\": { \"type\": \"command\", \"command\": \"date\" } }",

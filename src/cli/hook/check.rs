@@ -146,6 +146,7 @@ fn found(agent: Agent, path: &Path, text: &[u8], settings: &Settings) -> Result<
         let guard = if text == PLUGIN.as_bytes() { Share::All } else { Share::OtherVersion };
         return Ok(AgentSettings { bind: None, guard, trouble: None, is_broken: false });
     }
+    let text = text.strip_prefix(b"\xEF\xBB\xBF").filter(|_| agent.takes_bom()).unwrap_or(text);
     // Gemini CLI and Qwen Code take comments in their settings; the others take the whole file for broken.
     let plain = agent.takes_comments().then(|| without_comments(text));
     let found = installed(plain.as_deref().unwrap_or(text)).map_err(|error| {

@@ -48,6 +48,14 @@ impl Agent {
         }
     }
 
+    /// Returns whether it reads settings that begin with a byte order mark, as Claude Code 2.1.332 does.
+    pub(super) fn takes_bom(self) -> bool {
+        match self {
+            Self::ClaudeCode => true,
+            Self::Codex | Self::Gemini | Self::Qwen | Self::Copilot | Self::Opencode => false,
+        }
+    }
+
     /// Returns its name on the command line.
     pub(super) fn name(self) -> &'static str {
         match self {

@@ -8,7 +8,7 @@ use crate::cli::hook::check::{MOST, place};
 use crate::cli::hook::{Agent, wiring};
 use crate::cli::settings::Settings;
 use crate::core::model::{Request, SettingsEdit, SetupWay, Untrusted, Wiring};
-use crate::format::hook::edit::{SettingsChange, beyond_json, edited};
+use crate::format::hook::edit::{ExtraKind, SettingsChange, beyond_json, edited};
 use crate::source::os::open::plain::small;
 
 /// One agent, and what becomes of its settings.
@@ -67,8 +67,7 @@ impl AgentSetup {
                 return;
             }
         };
-        if let Some(fault) = text.as_deref().and_then(beyond_json)
-            && !self.agent.takes_comments()
+        if let Some(fault) = text.as_deref().and_then(|text| beyond_json(text, |kind| self.takes(kind)))
             && matches!(self.edit.wiring, Wiring::Hooks(_))
         {
             self.notes.push(format!("{} cannot read the file: {fault}", self.edit.agent));
@@ -86,6 +85,15 @@ impl AgentSetup {
             }
         };
         self.notes.extend(self.agent.advice(self.edit.way).filter(|_| self.is_planned()).map(str::to_owned));
+    }
+
+    /// Returns whether the agent reads settings with something that is not JSON.
+    fn takes(&self, kind: ExtraKind) -> bool {
+        match kind {
+            ExtraKind::Bom => self.agent.takes_bom(),
+            ExtraKind::LineComment | ExtraKind::BlockComment => self.agent.takes_comments(),
+            ExtraKind::TrailingComma => false,
+        }
     }
 
     pub(super) fn is_planned(&self) -> bool {

@@ -9,6 +9,7 @@ mod splice;
 mod tests;
 
 pub(crate) use self::own::{EditedSettings, SettingsChange};
+pub(crate) use self::scan::ExtraKind;
 use self::scan::{SettingsFault, fault_at, scan};
 use crate::core::model::{SetupWay, Wiring};
 
@@ -46,9 +47,9 @@ fn edited_plugin(text: Option<&[u8]>, plugin: &str, way: SetupWay) -> Result<Edi
     }
 }
 
-/// Returns what in a text is not JSON, though it could be read, and where the first of it is.
-pub(crate) fn beyond_json(text: &[u8]) -> Option<SettingsFault> {
+/// Returns the first thing in a text that is not JSON and that its agent does not take.
+pub(crate) fn beyond_json(text: &[u8], is_taken: impl Fn(ExtraKind) -> bool) -> Option<SettingsFault> {
     let scanned = scan(text).ok()?;
-    let extra = scanned.extras.first()?;
+    let extra = scanned.extras.iter().find(|extra| !is_taken(extra.kind))?;
     Some(fault_at(text, extra.span.start, extra.kind.name()))
 }

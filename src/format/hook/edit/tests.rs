@@ -336,12 +336,17 @@ fn a_plugin_of_another_is_left_alone() {
 #[test]
 fn the_first_thing_that_is_not_json_is_named() {
     let check = |text: &str, expected: Option<&str>| {
-        assert_eq!(beyond_json(text.as_bytes()).map(|fault| fault.to_string()).as_deref(), expected);
+        assert_eq!(
+            beyond_json(text.as_bytes(), |_| false).map(|fault| fault.to_string()).as_deref(),
+            expected
+        );
     };
     check("{\"a\": \"// text\"}", None);
     check("{\n  // a\n}", Some("line 2, column 3: a comment"));
     check("{\"a\": 1,}", Some("line 1, column 8: a trailing comma"));
     check("\u{FEFF}{}", Some("line 1, column 1: a byte order mark (BOM)"));
+    let taken = beyond_json(b"\xEF\xBB\xBF{} // x", |kind| kind == ExtraKind::Bom);
+    assert_eq!(taken.map(|fault| fault.what).as_deref(), Some("a comment"));
 }
 
 /// White space and comments between the parts of a text.
