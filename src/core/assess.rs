@@ -22,6 +22,7 @@ use crate::core::judge::window::agent::Signatures;
 use crate::core::judge::window::below::Below;
 use crate::core::judge::window::doing_now::doing_now;
 use crate::core::judge::window::screens::place_of_window;
+use crate::core::judge::window::stuck;
 use crate::core::judge::window::whose_turn::{Signs, is_new};
 use crate::core::judge::world::World;
 use crate::core::judge::{rules, story};
@@ -31,8 +32,8 @@ use crate::core::model::snapshot::process::Children;
 use crate::core::model::{
     Action, BrokenPath, ClaudeStatus, ContextId, ContextSource, Finding, Format, JudgedRecord, Key, KeyKind,
     Ownership, Platform, ProcessState, Record, RecordKind, RecordView, Releasable, Remedy, RepoView, Report,
-    ReportHost, Role, Snapshot, Strength, UnreadWork, Untrusted, Verdict, VerdictState, WindowFacts,
-    WindowState, WindowView, Work,
+    ReportHost, Role, Snapshot, Strength, UnreadWork, Untrusted, Verdict, VerdictState, WindowDoing,
+    WindowFacts, WindowState, WindowView, Work,
 };
 use crate::core::plan::about::{ReportView, releasable};
 
@@ -56,6 +57,7 @@ pub fn assess_after(earlier: Option<&Report>, snapshot: &Snapshot, policy: &Poli
     let below = Below::new(&world, &children);
     let mut windows: Vec<WindowView> =
         world.windows.iter().map(|window| view_window(window, &world, &below)).collect();
+    name_lock_holders(&mut windows);
     let keys: BTreeMap<u32, Key> = windows.iter().map(|window| (window.pid, window.key.clone())).collect();
     let records = judge_records(&world, &keys, earlier.map_or(&[], |report| &report.records));
     let mut claims = judge_claims(&ClaimFacts { records: &records, world: &world, window_keys: &keys });
@@ -127,6 +129,20 @@ pub fn assess_after(earlier: Option<&Report>, snapshot: &Snapshot, policy: &Poli
         }
     }
     report
+}
+
+/// Adds the names of the windows whose locks others wait for.
+fn name_lock_holders(windows: &mut [WindowView]) {
+    let holder = |window: &WindowView| window.stuck.as_ref()?.window_pid;
+    let wanted: Vec<u32> = windows.iter().filter_map(holder).collect();
+    let named = windows.iter().filter(|window| wanted.contains(&window.pid));
+    let names: HashMap<u32, String> = named.map(|window| (window.pid, window.title())).collect();
+    for window in windows.iter_mut().filter(|window| holder(window).is_some()) {
+        if let Some(stuck) = window.stuck.as_mut() {
+            let name = stuck.window_pid.and_then(|pid| names.get(&pid));
+            stuck.window = name.map(|name| name.as_str().into());
+        }
+    }
 }
 
 /// Returns how each claim may be let go of.
@@ -235,7 +251,6 @@ fn view_window(window: &Window<'_>, world: &World<'_>, below: &Below<'_>) -> Win
     let process = window.process;
     let details = process.details.clone().unwrap_or_default();
     let pid = process.id.pid;
-    let start = process.id.start_ticks.to_string();
     let host = &world.snapshot.host;
     let registry = world.sessions.get(&pid).and_then(|_| world.registered(pid).first());
     let session = session_of(window, world);
@@ -257,12 +272,17 @@ fn view_window(window: &Window<'_>, world: &World<'_>, below: &Below<'_>) -> Win
         processes: &processes,
         now: world.snapshot.taken_at,
     };
-    let (doing, doing_since) = signs.doing().unzip();
     let is_known = session.as_ref().is_some_and(|session| session.strength > Strength::Guess);
+    let doing = signs.doing();
+    let works = matches!(doing, Some((WindowDoing::Working | WindowDoing::Quiet, _)));
+    let stuck = work.as_deref().filter(|_| is_known && works);
+    let stuck = stuck.and_then(|work| stuck::stuck(window, work, (world, below.children)));
+    let stuck_since = stuck.as_ref().map(|stuck| (WindowDoing::Stuck, Some(stuck.since)));
+    let (doing, doing_since) = stuck_since.or(doing).unzip();
     let given = work.as_ref().filter(|_| is_known).and_then(|work| work.doing.name.clone());
     let exact = session.as_ref().filter(|session| session.strength == Strength::Exact);
     WindowView::from(WindowFacts {
-        key: Key::derive(KeyKind::Window, &[host.boot_id.as_deref().unwrap_or(""), &pid.to_string(), &start]),
+        key: window.key(host),
         pid,
         start_ticks: process.id.start_ticks,
         started_at: world.started_at(process),
@@ -277,6 +297,7 @@ fn view_window(window: &Window<'_>, world: &World<'_>, below: &Below<'_>) -> Win
         doing,
         doing_since: doing_since.flatten(),
         is_new,
+        stuck: stuck.map(Box::new),
         waiting: waiting.map(Box::new),
         work,
         unread: unread.map(Box::new),

@@ -41,6 +41,7 @@ fn window(name: &str, pid: u32, agent: &str, branch: &str, age: i64) -> WindowVi
         doing: Some(WindowDoing::Working),
         doing_since: None,
         is_new: false,
+        stuck: None,
         context_id: ContextId {
             value: pid.to_string().into(),
             source: ContextSource::AgentPid,

@@ -229,6 +229,7 @@ impl Index {
             NeedKind::Died(_) => self.death(key).map_or(&need.subject, |death| &death.window.key),
             NeedKind::Waits { .. }
             | NeedKind::Failed { .. }
+            | NeedKind::Stuck { .. }
             | NeedKind::Done { .. }
             | NeedKind::Unfinished { .. } => &need.subject,
             NeedKind::Alike { .. } | NeedKind::MoreDied { .. } => key,
@@ -433,6 +434,7 @@ pub(crate) fn left_by(report: &Report, claim: &ClaimView) -> Option<String> {
         NeedKind::Died(_)
         | NeedKind::Waits { .. }
         | NeedKind::Failed { .. }
+        | NeedKind::Stuck { .. }
         | NeedKind::Done { .. }
         | NeedKind::Unfinished { .. }
         | NeedKind::Collision { .. }

@@ -22,6 +22,7 @@ pub(crate) fn way_of(report: &Report, finding: &Finding) -> Option<String> {
         NeedKind::Unfinished { end, .. } => Some(way(entry, end)),
         NeedKind::Waits { .. }
         | NeedKind::Failed { .. }
+        | NeedKind::Stuck { .. }
         | NeedKind::Done { .. }
         | NeedKind::Collision { .. }
         | NeedKind::Alike { .. }

@@ -1,6 +1,7 @@
 //! Reads the world: files, processes, repositories and databases. It writes nothing but copies of databases
 //! (`sqlite::copies`), in claimtop's own folder.
 
+pub(crate) mod call_waits;
 pub mod database;
 pub(crate) mod git;
 pub(crate) mod interface;

@@ -5,7 +5,7 @@ use crate::source::database::sqlite::copies::Copies;
 use crate::source::database::{leo, obra, stores};
 use crate::source::interface::Source;
 use crate::source::own::{bindings, git_commands, guarded, unfinished};
-use crate::source::{provenance, sessions, work};
+use crate::source::{call_waits, provenance, sessions, work};
 
 /// Returns one of each, which has read nothing yet.
 pub(crate) fn all(places: &Places) -> Vec<Box<dyn Source>> {
@@ -13,6 +13,8 @@ pub(crate) fn all(places: &Places) -> Vec<Box<dyn Source>> {
     all.push(Box::new(provenance::Reader::default()));
     all.push(Box::new(unfinished::Reader::default()));
     all.push(Box::new(git_commands::Reader::default()));
+    // Which session a window runs, and what that does, is known by all of the above.
+    all.push(Box::new(call_waits::Reader::default()));
     all
 }
 

@@ -15,7 +15,9 @@ use super::spec::{BindingSpec, SessionFileSpec, WarningSpec, WorkSpec};
 impl WorldFile {
     pub(super) fn work(&self, spec: &WorkSpec) -> Work {
         let format = Format::ALL.into_iter().find(|format| format.name() == spec.format).expect("a format");
-        let mut doing = doing(format, &self.filled(&spec.text)).expect("a format with session files");
+        let text = self.filled(&spec.text);
+        // The work in a database is given as Claude Code would write it.
+        let mut doing = doing(format, &text).or_else(|| doing(Format::ClaudeCode, &text)).expect("a form");
         for edit in &mut doing.edits {
             let is_in = |paths: &[String]| paths.iter().any(|path| path == edit.path.raw());
             let mut by = spec.sub_agents.get(edit.path.raw()).into_iter().flatten();

@@ -32,8 +32,9 @@ use std::sync::{Arc, LazyLock, OnceLock};
 use claimtop::core::assess::{Policy, assess};
 use claimtop::core::judge::window::agent::Signatures;
 use claimtop::core::model::{
-    ClockHistory, ClockReading, GitCaller, GitCommand, Host, Multiplexer, Origin, Platform, Port, ProcessId,
-    Reason, Report, SeenAgent, SeenBelow, Snapshot, Tombstone, Trace, UnfinishedAction,
+    CallWait, ClockHistory, ClockReading, GitCaller, GitCommand, Host, LockHold, Multiplexer, Origin,
+    Platform, Port, ProcessId, Reason, Report, SeenAgent, SeenBelow, Snapshot, Tombstone, Trace,
+    UnfinishedAction, WaitSort,
 };
 use claimtop::testing::core::{Action, merged, settle};
 use claimtop::testing::format::git_command;
@@ -44,8 +45,8 @@ use self::expect::Expect;
 use self::files::absolute;
 use self::rows::{DatabaseSpec, RowSpec};
 use self::spec::{
-    BindingSpec, DescentSpec, FileSpec, GitCommandSpec, HostSpec, ProcessSpec, RepoSpec, SeenSpec,
-    SessionFileSpec, SourceSpec, TombstoneSpec, TraceSpec, UnfinishedSpec, WorkSpec,
+    BindingSpec, CallWaitSpec, DescentSpec, FileSpec, GitCommandSpec, HostSpec, ProcessSpec, RepoSpec,
+    SeenSpec, SessionFileSpec, SourceSpec, TombstoneSpec, TraceSpec, UnfinishedSpec, WorkSpec,
 };
 
 /// One world.
@@ -94,6 +95,8 @@ pub(crate) struct WorldFile {
     unfinished: Vec<UnfinishedSpec>,
     #[serde(default)]
     git_command: Vec<GitCommandSpec>,
+    #[serde(default)]
+    call_wait: Vec<CallWaitSpec>,
     /// The expected results.
     pub(crate) expect: Expect,
 }
@@ -222,6 +225,34 @@ impl WorldFile {
             end: spec.end,
             missing: spec.missing.iter().map(|path| path.as_str().into()).collect(),
         }
+    }
+
+    fn call_wait(&self, spec: &CallWaitSpec) -> CallWait {
+        let process = |pid: u32| {
+            let process = self.process.iter().find(|process| process.pid == pid).expect("its process");
+            let command = match process.argv.is_empty() {
+                true => process.name.clone(),
+                false => process.argv.join(" "),
+            };
+            (ProcessId { pid, start_ticks: self.ticks(&process.started) }, command.into())
+        };
+        let wait = match (&spec.terminal, &spec.pipe, &spec.lock) {
+            (Some(name), ..) => WaitSort::Terminal(name.as_str().into()),
+            (_, Some(writers), _) => WaitSort::Pipe(writers.clone()),
+            (.., Some(lock)) => {
+                let (holder, command) = process(lock.holder);
+                let path = Some(lock.path.as_str().into());
+                WaitSort::Lock(LockHold { path, holder, command, taken_by: lock.taken_by })
+            }
+            _ if spec.output => WaitSort::Output,
+            _ if spec.stopped => WaitSort::Stopped,
+            _ => {
+                assert!(spec.child, "it waits for something");
+                WaitSort::Child
+            }
+        };
+        let (id, command) = process(spec.pid);
+        CallWait { agent: process(spec.agent).0, process: id, command, wait }
     }
 
     fn git_command(&self, spec: &GitCommandSpec) -> GitCommand {
@@ -353,6 +384,7 @@ impl WorldFile {
             unread_work: Vec::new(),
             unfinished: self.unfinished.iter().map(|spec| self.unfinished(spec)).collect(),
             git_commands: self.git_command.iter().map(|spec| self.git_command(spec)).collect(),
+            call_waits: self.call_wait.iter().map(|spec| self.call_wait(spec)).collect(),
             plain_folders: self.host.plain_folders.iter().map(|folder| folder.as_str().into()).collect(),
             traces: self.trace.iter().map(|spec| self.trace(spec)).collect(),
             session_files: self.session_file.iter().map(|spec| self.session_file(spec)).collect(),

@@ -586,3 +586,37 @@ impl SourceSpec {
         }
     }
 }
+
+/// What a process of a tool call waits for: one of these.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct CallWaitSpec {
+    /// The agent.
+    pub(super) agent: u32,
+    /// The process.
+    pub(super) pid: u32,
+    /// Its output is read by the agent.
+    #[serde(default)]
+    pub(super) output: bool,
+    #[serde(default)]
+    pub(super) stopped: bool,
+    #[serde(default)]
+    pub(super) child: bool,
+    #[serde(default)]
+    pub(super) terminal: Option<String>,
+    /// Who can write into the pipe that it reads.
+    #[serde(default)]
+    pub(super) pipe: Option<Vec<u32>>,
+    #[serde(default)]
+    pub(super) lock: Option<LockSpec>,
+}
+
+/// The lock that a process waits for.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct LockSpec {
+    pub(super) path: String,
+    pub(super) holder: u32,
+    #[serde(default)]
+    pub(super) taken_by: Option<u32>,
+}

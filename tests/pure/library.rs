@@ -122,6 +122,7 @@ fn shapes(need: &Need, report: &Report) -> Vec<String> {
             vec![format!("waits for {wants}: {about}")]
         }
         NeedKind::Failed { .. } => vec!["failed".to_owned()],
+        NeedKind::Stuck { reason } => vec![format!("stuck: {}", reason.name())],
         NeedKind::Done { .. } | NeedKind::Alike { .. } => Vec::new(),
         NeedKind::Collision { code, also, windows, .. } => {
             let told = sentences(report).iter().any(|sentence| sentence.contains(" was warned "));

@@ -205,6 +205,7 @@ fn merged(mut one: Snapshot, other: Snapshot) -> Snapshot {
     one.traces.extend(other.traces);
     one.unfinished.extend(other.unfinished);
     one.git_commands.extend(other.git_commands);
+    one.call_waits.extend(other.call_waits);
     one.tombstones = claimtop::testing::core::merged(one.tombstones.to_vec(), &other.tombstones).into();
     one
 }

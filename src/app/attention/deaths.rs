@@ -149,6 +149,7 @@ fn need(death: &Death, own: Option<Need>, report: &Report) -> Need {
         Some(
             NeedKind::Waits { .. }
             | NeedKind::Failed { .. }
+            | NeedKind::Stuck { .. }
             | NeedKind::Done { .. }
             | NeedKind::Unfinished { .. }
             | NeedKind::Collision { .. }

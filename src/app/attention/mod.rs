@@ -85,7 +85,9 @@ impl Attention {
 
 /// Says who waits that did not wait before: once for each wait, however long it lasts.
 fn new_waits<'a>(before: &Report, report: &'a Report) -> impl Iterator<Item = String> + 'a {
-    let is_wait = |need: &&Need| matches!(need.kind, NeedKind::Waits { .. } | NeedKind::Failed { .. });
+    let is_wait = |need: &&Need| {
+        matches!(need.kind, NeedKind::Waits { .. } | NeedKind::Failed { .. } | NeedKind::Stuck { .. })
+    };
     let identity = |need: &Need| (need.key.clone(), need.since);
     let known: Vec<_> = before.needs.iter().filter(is_wait).map(identity).collect();
     let new = report.needs.iter().filter(is_wait).filter(move |need| !known.contains(&identity(need)));

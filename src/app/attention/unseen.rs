@@ -50,7 +50,10 @@ impl UnseenWindows {
 
 /// Returns whether the turn of a window is not over.
 fn is_busy(window: &WindowView) -> bool {
-    matches!(window.doing, Some(WindowDoing::Working | WindowDoing::Quiet | WindowDoing::Asks))
+    matches!(
+        window.doing,
+        Some(WindowDoing::Working | WindowDoing::Quiet | WindowDoing::Asks | WindowDoing::Stuck)
+    )
 }
 
 fn is_done(window: &WindowView) -> bool {

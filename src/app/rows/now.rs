@@ -13,7 +13,7 @@ use crate::core::model::report::window::{WindowDoing, WindowView};
 use crate::core::model::snapshot::work::{ContextFill, Work};
 use crate::present::need::doing;
 use crate::present::need::doing::Prompts;
-use crate::present::need::{calm, line};
+use crate::present::need::{calm, line, stuck};
 use crate::present::report_index::{Index, window_name};
 use crate::present::text::tone::{Line, Mark, Span, Tone};
 use crate::present::text::{count, outside};
@@ -60,6 +60,7 @@ pub(crate) fn need(index: &Index, need: &Need, now: Timestamp) -> Row {
         NeedKind::Done { .. } => None,
         NeedKind::Waits { .. }
         | NeedKind::Failed { .. }
+        | NeedKind::Stuck { .. }
         | NeedKind::Unfinished { .. }
         | NeedKind::Died(_)
         | NeedKind::MoreDied { .. } => Some(Severity::Warning),
@@ -68,7 +69,11 @@ pub(crate) fn need(index: &Index, need: &Need, now: Timestamp) -> Row {
     let since = need.since.filter(|_| {
         matches!(
             need.kind,
-            NeedKind::Waits { .. } | NeedKind::Failed { .. } | NeedKind::Done { .. } | NeedKind::Died(_)
+            NeedKind::Waits { .. }
+                | NeedKind::Failed { .. }
+                | NeedKind::Stuck { .. }
+                | NeedKind::Done { .. }
+                | NeedKind::Died(_)
         )
     });
     Row {
@@ -105,15 +110,16 @@ pub(crate) fn note<'a>(index: &Index, hidden: impl Iterator<Item = &'a Key>) -> 
 /// Counts what is not shown by its kind: `5 more collisions, 2 dead windows`.
 fn more<'a>(needs: &[Need], hidden: impl Iterator<Item = &'a Key>) -> Option<String> {
     let kinds = [
-        "waiting window", "window with an error", "unfinished action", "collision", "dead window",
-        "done window",
+        "waiting window", "window with an error", "stuck window", "unfinished action", "collision",
+        "dead window", "done window",
     ];
-    let mut counts = [0; 6];
+    let mut counts = [0; 7];
     for need in hidden.filter_map(|key| needs.iter().find(|need| need.key == *key)) {
-        let [waits, failed, unfinished, collisions, died, done] = &mut counts;
+        let [waits, failed, stuck, unfinished, collisions, died, done] = &mut counts;
         match &need.kind {
             NeedKind::Waits { .. } => *waits += 1,
             NeedKind::Failed { .. } => *failed += 1,
+            NeedKind::Stuck { .. } => *stuck += 1,
             NeedKind::Unfinished { .. } => *unfinished += 1,
             NeedKind::Collision { .. } => *collisions += 1,
             NeedKind::Alike { needs, .. } => *collisions += needs.len(),
@@ -141,8 +147,11 @@ pub(crate) fn window(
     let index = collisions.index;
     let (mark, tone, word) = index.standing(window);
     let work = window.work.as_deref();
-    let doing =
-        work.map_or_else(|| doing::unseen(window), |work| doing::of_work(window, work, Prompts::Shown));
+    let doing = match (&window.stuck, work) {
+        (Some(stuck), _) => stuck::describe(stuck).sentence(),
+        (None, Some(work)) => doing::of_work(window, work, Prompts::Shown),
+        (None, None) => doing::unseen(window),
+    };
     let branch = window.repo.as_ref().and_then(|repo| repo.branch.as_ref());
     let cells = vec![
         Cell::ranked(Span::marked(mark, word, tone), order(index, window)),
@@ -170,7 +179,7 @@ pub(crate) fn window(
 fn order(index: &Index, window: &WindowView) -> i64 {
     let is_unseen = |need: &Need| need.is_done() && need.subject == window.key;
     match window.doing {
-        Some(WindowDoing::Asks) => 0,
+        Some(WindowDoing::Asks | WindowDoing::Stuck) => 0,
         Some(WindowDoing::YourTurn) if index.needs.iter().any(is_unseen) => 1,
         Some(WindowDoing::Working | WindowDoing::Quiet) => 2,
         Some(WindowDoing::YourTurn | WindowDoing::Stopped) | None => 3,

@@ -63,7 +63,7 @@ pub(crate) fn row(collisions: &Collisions<'_>, window: &WindowView, now: Timesta
 fn order(window: &WindowView) -> i64 {
     match (window.state, window.doing) {
         (WindowState::Zombie, _) => 0,
-        (_, Some(WindowDoing::Asks)) => 1,
+        (_, Some(WindowDoing::Asks | WindowDoing::Stuck)) => 1,
         (_, Some(WindowDoing::YourTurn)) => 2,
         (_, Some(WindowDoing::Stopped)) | (WindowState::Stopped, _) => 3,
         (_, Some(WindowDoing::Quiet)) => 4,

@@ -29,6 +29,7 @@ pub(crate) fn needs(facts: &Facts<'_>, findings: &[Arc<Finding>]) -> Vec<Need> {
     needs.extend(of_groups(facts));
     needs.sort_by_key(|need| (need.since.is_none(), need.since, need.key.clone()));
     let mut failed: Vec<Need> = facts.windows.iter().filter_map(failed).collect();
+    failed.extend(facts.windows.iter().filter_map(stuck));
     failed.sort_by_key(|need| (need.since.is_none(), need.since));
     needs.extend(failed);
     needs.extend(findings.iter().filter_map(|finding| unfinished(facts, finding)));
@@ -55,6 +56,12 @@ fn failed(window: &WindowView) -> Option<Need> {
     let doing = &window.work.as_ref().filter(|_| window.doing == Some(WindowDoing::YourTurn))?.doing;
     let kind = NeedKind::Failed { error: doing.error.clone() };
     (doing.turn.state == TurnState::Failed).then(|| need(&window.key, "failed", kind, doing.turn.since))
+}
+
+/// Reports that a window's tool call cannot end by itself.
+fn stuck(window: &WindowView) -> Option<Need> {
+    let stuck = window.stuck.as_ref()?;
+    Some(need(&window.key, "stuck", NeedKind::Stuck { reason: stuck.reason }, Some(stuck.since)))
 }
 
 /// Reports the sessions that wait without it being known which window of a folder runs them: a daemon that serves
@@ -130,7 +137,7 @@ fn collisions(facts: &Facts<'_>, findings: &[Arc<Finding>]) -> Vec<Need> {
 pub(crate) fn rank(need: &Need) -> (u8, u8, bool, Option<Timestamp>) {
     match &need.kind {
         NeedKind::Waits { .. } => (0, 0, need.since.is_none(), need.since),
-        NeedKind::Failed { .. } => (1, 0, need.since.is_none(), need.since),
+        NeedKind::Failed { .. } | NeedKind::Stuck { .. } => (1, 0, need.since.is_none(), need.since),
         NeedKind::Unfinished { .. } => (2, 0, need.since.is_none(), need.since),
         NeedKind::Collision { code, .. } | NeedKind::Alike { code, .. } => (3, harm(*code), false, None),
         NeedKind::Died(_) => (4, 0, false, None),

@@ -48,12 +48,14 @@ pub use self::report::left_tree::{LeftStash, LeftTree, TreeSort};
 pub use self::report::machine::{MachineState, MachineView, NotAsked};
 pub use self::report::need::{Need, NeedKind, Remains, Waiting, Wants};
 pub use self::report::place::{Keeper, PlaceView};
+pub use self::report::stuck::{Stuck, StuckReason};
 pub use self::report::verdict::{Reason, Verdict, VerdictState};
 pub use self::report::window::{
     ContextId, ContextSource, Household, RepoView, WindowDoing, WindowFacts, WindowProcess, WindowState,
     WindowView,
 };
 pub use self::report::{BrokenPath, EndedWindow, LostWork, Report, ReportHost, SCHEMA};
+pub use self::snapshot::call_wait::{CallProcesses, CallWait, LockHold, WaitSort};
 pub use self::snapshot::clock::{ClockHistory, ClockReading};
 pub use self::snapshot::descent::Descent;
 pub use self::snapshot::file::FolderId;

@@ -61,6 +61,7 @@ fn write_need(page: &mut Page, index: &Index, need: &Need) -> String {
         NeedKind::MoreDied { .. } => more_died(page, index),
         NeedKind::Waits { .. }
         | NeedKind::Failed { .. }
+        | NeedKind::Stuck { .. }
         | NeedKind::Done { .. }
         | NeedKind::Unfinished { .. }
         | NeedKind::Collision { .. }

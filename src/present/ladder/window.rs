@@ -19,6 +19,7 @@ use crate::present::machine::unseen_for;
 use crate::present::need::doing;
 use crate::present::need::doing::Prompts;
 use crate::present::need::left_words;
+use crate::present::need::stuck;
 use crate::present::report_index::{Index, window_name};
 use crate::present::text::age;
 use crate::present::text::page::{Medium, Page};
@@ -118,6 +119,12 @@ fn doing(page: &mut Page, index: &Index, (window, work): (&WindowView, &Work)) {
             &doing::question(waiting, doing::folder(window)),
         );
         page.moment("Since", waiting.since);
+    }
+    if let Some(stuck) = &window.stuck {
+        let words = stuck::describe(stuck);
+        page.sign("Stuck", (Mark::Warning, Tone::Warning, ""), &words.what);
+        page.field("Do", &words.way, Tone::Key);
+        page.moment("Since", Some(stuck.since));
     }
     page.field("Doing", &doing::of_work(window, work, Prompts::Hidden), Tone::Plain);
     if let Some(prompt) = &doing.prompt {

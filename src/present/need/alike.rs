@@ -42,6 +42,7 @@ fn kind(need: &Need) -> Option<Code> {
         }
         NeedKind::Waits { .. }
         | NeedKind::Failed { .. }
+        | NeedKind::Stuck { .. }
         | NeedKind::Done { .. }
         | NeedKind::Unfinished { .. }
         | NeedKind::Alike { .. }

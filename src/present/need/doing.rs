@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use crate::core::model::{Call, ContextFill, Target, TurnState, Untrusted, Waiting, Wants, WindowView, Work};
+use crate::present::need::stuck::describe;
 use crate::present::text::safe;
 
 /// Whether prompts are shown, which are their user's secrets.
@@ -16,6 +17,9 @@ pub(crate) enum Prompts {
 
 /// Says what a window does: what it waits for, its newest tool call, or what it was asked.
 pub(crate) fn of_window(window: &WindowView, prompts: Prompts) -> String {
+    if let Some(stuck) = &window.stuck {
+        return describe(stuck).sentence();
+    }
     match (&window.waiting, &window.work) {
         (Some(waiting), _) => question(waiting, folder(window)),
         (None, Some(work)) => of_work(window, work, prompts),

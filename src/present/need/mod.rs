@@ -3,6 +3,7 @@
 pub(crate) mod alike;
 pub(crate) mod between;
 pub(crate) mod doing;
+pub(crate) mod stuck;
 
 use jiff::Timestamp;
 
@@ -75,6 +76,21 @@ pub(crate) fn line(report: &Report, need: &Need, now: Timestamp) -> NeedLine {
                 brief: None,
                 way: String::new(),
                 keys: jump(window()),
+            }
+        }
+        NeedKind::Stuck { .. } => {
+            let window = window();
+            let proof = window.and_then(|window| window.stuck.as_deref()).map(stuck::describe);
+            let since = ago(need.since).map_or_else(String::new, |age| format!(" ({age})"));
+            let what = proof.as_ref().map_or_else(String::new, |proof| format!(": {}", proof.what));
+            NeedLine {
+                mark: Mark::Warning,
+                tone: Tone::Warning,
+                who: window.map(window_name).unwrap_or_default(),
+                what: format!("{}{since}{what}", WindowDoing::Stuck.word()),
+                brief: None,
+                way: proof.map(|proof| proof.way).unwrap_or_default(),
+                keys: jump(window),
             }
         }
         NeedKind::Done { asked } => {
@@ -250,6 +266,7 @@ pub(crate) fn sentence(report: &Report, need: &Need, now: Timestamp) -> String {
         NeedKind::Collision { subjects, windows, .. } => subjects.iter().chain(windows).collect(),
         NeedKind::Waits { .. }
         | NeedKind::Failed { .. }
+        | NeedKind::Stuck { .. }
         | NeedKind::Done { .. }
         | NeedKind::Unfinished { .. }
         | NeedKind::Alike { .. }

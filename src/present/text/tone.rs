@@ -163,6 +163,7 @@ pub(crate) fn of_doing(state: WindowState, doing: Option<WindowDoing>) -> (Mark,
         (_, Some(WindowDoing::YourTurn)) => (Mark::Turn, Tone::Accent),
         (_, Some(WindowDoing::Working)) => (Mark::Alive, Tone::Good),
         (_, Some(WindowDoing::Quiet)) => (Mark::Quiet, Tone::Notice),
+        (_, Some(WindowDoing::Stuck)) => (Mark::Warning, Tone::Warning),
         (_, Some(WindowDoing::Stopped)) => (Mark::Quiet, Tone::Warning),
     };
     (mark, tone, doing.map_or("", WindowDoing::word))

@@ -129,6 +129,42 @@ fn held(line: &str) -> Option<((u64, u64), Option<u32>)> {
     Some(((wide(makedev(major, minor)), place.next()?.parse().ok()?), pid))
 }
 
+/// A process that waits for a lock.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct LockWait {
+    /// Its PID.
+    pub(crate) waiter: u32,
+    /// The process that has taken the lock, which may have died and left it to a child (flock(2)).
+    pub(crate) taken_by: u32,
+    /// The inode of the locked file.
+    pub(crate) inode: u64,
+}
+
+/// Returns every process that waits for a lock whose taker is listed; none if the system has no such list.
+pub(crate) fn lock_waits() -> Vec<LockWait> {
+    let text = small(Path::new("/proc/locks"), LOCKS).unwrap_or_default();
+    waits_in(&String::from_utf8_lossy(&text))
+}
+
+/// Reads the lines of waiting processes, which begin with the number of the lock that they wait for:
+/// `2: -> FLOCK  ADVISORY  WRITE 709 08:01:77 0 EOF`.
+fn waits_in(text: &str) -> Vec<LockWait> {
+    let number = |line: &str| line.split_ascii_whitespace().next().map(str::to_owned);
+    let takers = text.lines().filter_map(|line| {
+        let ((_, inode), pid) = held(line)?;
+        Some((number(line)?, (pid?, inode)))
+    });
+    let takers: HashMap<String, (u32, u64)> = takers.collect();
+    let wait = |line: &str| {
+        let mut fields = line.split_ascii_whitespace().skip(1);
+        let is_waiting = fields.next()? == "->";
+        let (taken_by, inode) = *takers.get(&number(line)?).filter(|_| is_waiting)?;
+        let waiter = fields.nth(3)?.parse().ok().filter(|pid| *pid > 0)?;
+        Some(LockWait { waiter, taken_by, inode })
+    };
+    text.lines().filter_map(wait).collect()
+}
+
 /// Returns whether a line is of a POSIX lock for writing that covers SQLite's reserved byte;
 /// SQLite takes no others.
 fn is_reserving(line: &str) -> bool {
@@ -187,6 +223,21 @@ mod tests {
         assert!(locks.locked.contains(&(makedev(8, 1), 5)));
         assert_eq!(locks.holders.get(&(makedev(0xfe, 1), 43_529)), Some(&1_699));
         assert_eq!(locks.holders.get(&(makedev(8, 1), 1_234)), Some(&708));
+    }
+
+    #[test]
+    fn a_waiting_process_is_found_with_the_taker_of_the_lock() {
+        let waits = waits_in(
+            "1: FLOCK  ADVISORY  WRITE 708 08:01:1234 0 EOF\n\
+             1: -> FLOCK  ADVISORY  WRITE 709 08:01:1234 0 EOF\n\
+             1:    -> FLOCK  ADVISORY  WRITE 710 08:01:1234 0 EOF\n\
+             2: OFDLCK ADVISORY  WRITE -1 08:01:5 0 EOF\n\
+             2: -> OFDLCK ADVISORY  WRITE -1 08:01:5 0 EOF\n\
+             3: -> POSIX  ADVISORY  WRITE 711 08:01:6 0 EOF\n\
+             4: nonsense -> \n",
+        );
+        let wait = |waiter| LockWait { waiter, taken_by: 708, inode: 1_234 };
+        assert_eq!(waits, [wait(709), wait(710)]);
     }
 
     #[test]

@@ -58,6 +58,7 @@ impl Look for Simple {
             unread_work: Vec::new(),
             unfinished: Vec::new(),
             git_commands: Vec::new(),
+            call_waits: Vec::new(),
             plain_folders: Vec::new(),
             traces: Vec::new(),
             work: Vec::new(),

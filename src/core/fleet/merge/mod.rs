@@ -198,7 +198,8 @@ fn show_once(all: &mut Report, seen_twice: &BTreeMap<Key, Key>) {
     // Whether any system has a record of it is better known there.
     all.findings.retain(|finding| finding.is_problem() || finding.subjects.iter().all(is_once));
     all.needs.retain(|need| {
-        is_once(&need.subject) || !matches!(need.kind, NeedKind::Waits { .. } | NeedKind::Failed { .. })
+        is_once(&need.subject)
+            || !matches!(need.kind, NeedKind::Waits { .. } | NeedKind::Failed { .. } | NeedKind::Stuck { .. })
     });
     for finding in &mut all.findings {
         if !finding.subjects.iter().chain(finding.yields()).all(is_once) {

@@ -123,6 +123,7 @@ pub(crate) fn keys_of_need(need: &mut Need) -> Vec<&mut Key> {
     let of_kind: Vec<&mut Key> = match kind {
         NeedKind::Waits { among, .. } => among.iter_mut().collect(),
         NeedKind::Failed { .. }
+        | NeedKind::Stuck { .. }
         | NeedKind::Done { .. }
         | NeedKind::Unfinished { .. }
         | NeedKind::Alike { .. }

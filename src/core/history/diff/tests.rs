@@ -27,6 +27,7 @@ fn window(pid: u32) -> WindowView {
         doing: None,
         doing_since: None,
         is_new: false,
+        stuck: None,
         context_id: ContextId {
             value: pid.to_string().into(),
             source: ContextSource::AgentPid,

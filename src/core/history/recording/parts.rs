@@ -86,6 +86,7 @@ impl<'a> Parts<'a> {
             unread_work: self.part("unread-work")?,
             unfinished: self.part("unfinished")?,
             git_commands: self.part("git-commands")?,
+            call_waits: self.part("call-waits")?,
             sources: self.part("sources")?,
             seen_agents: self.part("seen")?,
         }))

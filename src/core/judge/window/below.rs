@@ -15,7 +15,7 @@ pub(crate) struct Below<'a> {
     world: &'a World<'a>,
     /// The windows' own.
     windows: BTreeSet<u32>,
-    children: &'a Children<'a>,
+    pub(crate) children: &'a Children<'a>,
 }
 
 impl<'a> Below<'a> {

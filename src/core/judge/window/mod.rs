@@ -12,6 +12,7 @@ pub(crate) mod place;
 pub(crate) mod possible_agent;
 pub(crate) mod screens;
 pub(crate) mod stand_in;
+pub(crate) mod stuck;
 pub(crate) mod tool_shell;
 pub(crate) mod whose_turn;
 
@@ -19,7 +20,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::core::judge::window::agent::{Role, Signatures};
 use crate::core::model::snapshot::process::ancestry;
-use crate::core::model::{Process, ProcessState, ProcessTable, Record, Untrusted};
+use crate::core::model::{Host, Key, KeyKind, Process, ProcessState, ProcessTable, Record, Untrusted};
 
 /// A running agent, before its records are known.
 #[derive(Clone, Debug)]
@@ -28,6 +29,15 @@ pub struct Window<'a> {
     pub process: &'a Process,
     /// Which agent, such as `claude-code`.
     pub(crate) agent: &'a str,
+}
+
+impl Window<'_> {
+    /// Returns its key, the same for as long as its process lives.
+    pub(crate) fn key(&self, host: &Host) -> Key {
+        let id = self.process.id;
+        let (pid, start) = (id.pid.to_string(), id.start_ticks.to_string());
+        Key::derive(KeyKind::Window, &[host.boot_id.as_deref().unwrap_or(""), &pid, &start])
+    }
 }
 
 /// Finds every window: agents that are neither launchers, helpers, daemons nor part of another

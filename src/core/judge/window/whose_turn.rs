@@ -12,7 +12,7 @@ use crate::core::model::{
 const LONG: SignedDuration = SignedDuration::from_mins(10);
 
 /// How long after a call its process may seem to have started: the wall clock and that of processes differ a little.
-const APART: SignedDuration = SignedDuration::from_secs(2);
+pub(crate) const APART: SignedDuration = SignedDuration::from_secs(2);
 
 /// The agents that enter every window of theirs into a registry, and do so after their first question.
 const ENTERED: [&str; 2] = ["claude-code", "qwen"];

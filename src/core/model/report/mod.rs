@@ -13,6 +13,7 @@ pub(crate) mod left_tree;
 pub(crate) mod machine;
 pub(crate) mod need;
 pub(crate) mod place;
+pub(crate) mod stuck;
 pub(crate) mod verdict;
 pub(crate) mod window;
 

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::core::model::report::context::is_valid_id;
 use crate::core::model::text::fixed;
 use crate::core::model::text::secret::hide;
-use crate::core::model::{Call, Code, Halfway, Key, Sentence, Untrusted, Word};
+use crate::core::model::{Call, Code, Halfway, Key, Sentence, StuckReason, Untrusted, Word};
 
 /// What a window waits for, and since when.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -67,6 +67,7 @@ impl Need {
             NeedKind::Died(left) => Some(left),
             NeedKind::Waits { .. }
             | NeedKind::Failed { .. }
+            | NeedKind::Stuck { .. }
             | NeedKind::Done { .. }
             | NeedKind::Unfinished { .. }
             | NeedKind::Collision { .. }
@@ -92,6 +93,11 @@ pub enum NeedKind {
     Failed {
         /// What its agent recorded about it.
         error: Option<Untrusted>,
+    },
+    /// A window's tool call cannot end by itself; the window has the proof.
+    Stuck {
+        /// Why.
+        reason: StuckReason,
     },
     /// A window's turn is over and has not been looked at since; only an open screen knows that.
     Done {

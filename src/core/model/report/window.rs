@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::core::model::text::named::named;
 use crate::core::model::text::shown;
 use crate::core::model::{
-    Keeper, Key, PlaceView, ProcessId, SessionView, UnreadWork, Untrusted, Waiting, Work,
+    Keeper, Key, PlaceView, ProcessId, SessionView, Stuck, UnreadWork, Untrusted, Waiting, Work,
 };
 
 /// What a window's process is doing.
@@ -39,6 +39,8 @@ named! {
         Quiet = "quiet",
         /// Its process is stopped (job control or a debugger).
         Stopped = "stopped",
+        /// Its tool call cannot end by itself, which is proven.
+        Stuck = "stuck",
     }
 }
 
@@ -51,6 +53,7 @@ impl WindowDoing {
             Self::Working => "working",
             Self::Quiet => "quiet",
             Self::Stopped => "stopped",
+            Self::Stuck => "stuck",
         }
     }
 }
@@ -173,6 +176,9 @@ pub struct WindowFacts {
     /// Whether it apparently has no session yet, so it may still show its first question (trust, login).
     #[serde(default, skip_serializing_if = "is_false")]
     pub is_new: bool,
+    /// Why its tool call cannot end by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stuck: Option<Box<Stuck>>,
     /// Its context ID.
     pub context_id: ContextId,
     /// Whether Maia finds the agent by its name and uses its PID for the context ID; otherwise it uses the PID of its

@@ -1,5 +1,6 @@
 //! One moment of the world: everything that was read, before anything is judged.
 
+pub(crate) mod call_wait;
 pub(crate) mod clock;
 pub(crate) mod descent;
 pub(crate) mod file;
@@ -25,9 +26,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::core::model::text::path::as_text as path_text;
 use crate::core::model::{
-    FilePath, Format, GitCommand, HomeFolder, Host, Key, KeyKind, Notes, Ownership, Problem, ProcessId,
-    ProcessTable, Record, SessionFile, Tombstone, Trace, TreeSort, UnfinishedAction, UnreadWork, Untrusted,
-    Work, WorkItem,
+    CallWait, FilePath, Format, GitCommand, HomeFolder, Host, Key, KeyKind, Notes, Ownership, Problem,
+    ProcessId, ProcessTable, Record, SessionFile, Tombstone, Trace, TreeSort, UnfinishedAction, UnreadWork,
+    Untrusted, Work, WorkItem,
 };
 
 /// Everything that one look found. Records are read first, processes second: the other way
@@ -72,6 +73,8 @@ pub struct Snapshot {
     pub unfinished: Vec<UnfinishedAction>,
     /// What git itself has reported of its commands in these working trees, the oldest first.
     pub git_commands: Vec<GitCommand>,
+    /// What the processes of tool calls wait for that have been open for long.
+    pub call_waits: Vec<CallWait>,
 }
 
 impl Snapshot {
@@ -97,6 +100,7 @@ impl Snapshot {
             traces: Vec::new(),
             unfinished: Vec::new(),
             git_commands: Vec::new(),
+            call_waits: Vec::new(),
         }
     }
 

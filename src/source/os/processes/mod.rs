@@ -33,7 +33,8 @@ use jiff::Timestamp;
 use crate::core::judge::window::agent::{Candidates, Signatures};
 use crate::core::judge::window::stand_in;
 use crate::core::model::{
-    Household, InputEnd, Interaction, Member, Port, ProcessId, ProcessTable, Untrusted,
+    CallProcesses, CallWait, Household, InputEnd, Interaction, Member, Port, ProcessId, ProcessTable,
+    Untrusted,
 };
 use crate::format::Base;
 use crate::source::os::opener::HiddenOpener;
@@ -213,6 +214,11 @@ pub(crate) fn owners(those: &[ProcessId], sockets: &BTreeSet<u64>) -> BTreeMap<u
 /// Returns the other end of the standard input of these processes of this user, if it can be determined.
 pub(crate) fn inputs(those: &[ProcessId], uid: u32) -> BTreeMap<ProcessId, InputEnd> {
     system::inputs(those, uid)
+}
+
+/// Returns what the processes of these calls wait for, as far as that may be read.
+pub(crate) fn call_waits(calls: &[CallProcesses], table: &ProcessTable, uid: u32) -> Vec<CallWait> {
+    system::call_waits(calls, table, uid)
 }
 
 /// Returns how many ticks of [`crate::core::model::ProcessId::start_ticks`] a second has.

@@ -3,7 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use crate::core::model::{FolderId, Household, InputEnd, Interaction, Member, Port, ProcessId, ProcessTable};
+use crate::core::model::{
+    CallProcesses, CallWait, FolderId, Household, InputEnd, Interaction, Member, Port, ProcessId,
+    ProcessTable,
+};
 use crate::source::os::opener::HiddenOpener;
 use crate::source::os::processes::measure::Measure;
 use crate::source::os::processes::traced::TraceReading;
@@ -76,6 +79,11 @@ pub(crate) fn owners(_those: &[ProcessId], _sockets: &BTreeSet<u64>) -> BTreeMap
 /// Returns none: the other ends of inputs are not read on this system.
 pub(crate) fn inputs(_those: &[ProcessId], _uid: u32) -> BTreeMap<ProcessId, InputEnd> {
     BTreeMap::new()
+}
+
+/// Returns none: what processes wait for is not read on this system.
+pub(crate) fn call_waits(_calls: &[CallProcesses], _table: &ProcessTable, _uid: u32) -> Vec<CallWait> {
+    Vec::new()
 }
 
 /// The file system as a process sees it, which is unknown on this system.

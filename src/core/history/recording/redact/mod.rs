@@ -64,6 +64,7 @@ impl Redactor {
             unread_work,
             unfinished,
             git_commands,
+            call_waits,
         } = &mut look;
         self.host(host, *taken_at);
         self.processes(processes);
@@ -91,6 +92,7 @@ impl Redactor {
             missing.iter_mut().for_each(|path| self.file(path));
         }
         git_commands.iter_mut().for_each(|command| self.git_command(command));
+        call_waits.iter_mut().for_each(|wait| self.call_wait(wait));
         look
     }
 

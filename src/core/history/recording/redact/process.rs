@@ -1,7 +1,9 @@
 //! Redacts processes, the traces that they bear, and the kept data of dead ones.
 
 use crate::core::history::recording::redact::Redactor;
-use crate::core::model::{Details, Hindrance, Origin, Process, ProcessTable, Tombstone, Trace};
+use crate::core::model::{
+    CallWait, Details, Hindrance, LockHold, Origin, Process, ProcessTable, Tombstone, Trace, WaitSort,
+};
 
 impl Redactor {
     pub(super) fn processes(&mut self, table: &mut ProcessTable) {
@@ -90,6 +92,19 @@ impl Redactor {
         match hindrance {
             Some(Hindrance::Locking(path)) => self.untrusted(path),
             Some(Hindrance::Nothing | Hindrance::Traced(_) | Hindrance::Waiting) | None => {}
+        }
+    }
+
+    pub(super) fn call_wait(&mut self, wait: &mut CallWait) {
+        let CallWait { agent: _, process: _, command, wait } = wait;
+        self.untrusted(command);
+        match wait {
+            WaitSort::Lock(LockHold { path, holder: _, command, taken_by: _ }) => {
+                path.iter_mut().for_each(|path| self.untrusted(path));
+                self.untrusted(command);
+            }
+            WaitSort::Terminal(name) => self.untrusted(name),
+            WaitSort::Output | WaitSort::Stopped | WaitSort::Child | WaitSort::Pipe(_) => {}
         }
     }
 

@@ -34,8 +34,8 @@ pub(crate) use self::single::single;
 use crate::core::judge::window::agent::Candidates;
 use crate::core::model::snapshot::host::INITIAL_PID_NAMESPACE;
 use crate::core::model::{
-    Household, InnerPids, InputEnd, Interaction, Load, Member, Port, ProcessId, ProcessState, ProcessTable,
-    Untrusted,
+    CallProcesses, CallWait, Household, InnerPids, InputEnd, Interaction, Load, Member, Port, ProcessId,
+    ProcessState, ProcessTable, Untrusted,
 };
 use crate::source::os::opener::HiddenOpener;
 use crate::source::os::processes::linux::closer::{Closer, DetailCache};
@@ -115,6 +115,15 @@ pub(crate) fn loads(those: &[ProcessId]) -> Vec<(ProcessId, Option<Load>)> {
     }
     let Ok(mut proc) = Proc::open() else { return Vec::new() };
     those.iter().map(|id| (*id, cost::load::read(&mut proc, *id))).collect()
+}
+
+/// Returns what the processes of these calls wait for.
+pub(crate) fn call_waits(calls: &[CallProcesses], table: &ProcessTable, uid: u32) -> Vec<CallWait> {
+    if calls.is_empty() {
+        return Vec::new();
+    }
+    let Ok(mut proc) = Proc::open() else { return Vec::new() };
+    handles::call_waits::read(&mut proc, calls, (table, uid))
 }
 
 /// Measures these processes, without the clients of their ports.

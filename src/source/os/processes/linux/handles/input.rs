@@ -59,7 +59,7 @@ fn all_written(proc: &mut Proc, pipes: &BTreeSet<u64>, uid: u32) -> Option<BTree
 }
 
 /// Returns the same of one process; none if it has exited.
-fn written_by(proc: &mut Proc, pid: u32, pipes: &BTreeSet<u64>, uid: u32) -> Option<Vec<u64>> {
+pub(crate) fn written_by(proc: &mut Proc, pid: u32, pipes: &BTreeSet<u64>, uid: u32) -> Option<Vec<u64>> {
     let folder = match proc.folder(pid) {
         Ok(folder) => folder,
         Err(error) => return is_gone(error).then(Vec::new),
@@ -79,7 +79,7 @@ fn is_anothers(folder: BorrowedFd<'_>, uid: u32) -> bool {
 }
 
 /// Returns the inodes of the peers of all unix sockets that have one; 0 for a closed peer.
-fn peers() -> Option<HashMap<u64, u32>> {
+pub(crate) fn peers() -> Option<HashMap<u64, u32>> {
     let mut request = vec![u8::try_from(AddressFamily::UNIX.as_raw()).ok()?, 0, 0, 0];
     for number in [u32::MAX, 0, SHOW_PEER, 0, 0] {
         request.extend(number.to_ne_bytes());

@@ -9,7 +9,7 @@ use rustix::io::Errno;
 use crate::core::model::{Interaction, Untrusted};
 
 /// An open file without a path, by its inode.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Nameless {
     Socket(u64),
     Pipe(u64),
@@ -104,11 +104,11 @@ fn is_lock_of_git(path: &[u8]) -> bool {
     is_lock && parts.any(|folder| folder.ends_with(b".git"))
 }
 
-fn descriptors(folder: BorrowedFd<'_>) -> Result<OwnedFd, Errno> {
+pub(crate) fn descriptors(folder: BorrowedFd<'_>) -> Result<OwnedFd, Errno> {
     openat(folder, "fd", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
 }
 
-fn each(at: &OwnedFd, mut take: impl FnMut(&str)) -> Result<(), Errno> {
+pub(crate) fn each(at: &OwnedFd, mut take: impl FnMut(&str)) -> Result<(), Errno> {
     for entry in Dir::read_from(at)? {
         if let Ok(name) = entry?.file_name().to_str() {
             take(name);

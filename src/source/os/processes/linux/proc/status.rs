@@ -44,6 +44,11 @@ pub(crate) fn tracer(text: &[u8]) -> Option<u32> {
     numbers(text, b"TracerPid:").first().copied()
 }
 
+/// Returns how many threads it has.
+pub(crate) fn threads(text: &[u8]) -> Option<u32> {
+    numbers(text, b"Threads:").first().copied()
+}
+
 /// Returns the letter of its state.
 pub(crate) fn state(text: &[u8]) -> Option<u8> {
     let line = text.split(|byte| *byte == b'\n').find_map(|line| line.strip_prefix(b"State:\t"))?;
