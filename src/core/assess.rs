@@ -275,7 +275,7 @@ fn view_window(window: &Window<'_>, world: &World<'_>, below: &Below<'_>) -> Win
     let is_known = session.as_ref().is_some_and(|session| session.strength > Strength::Guess);
     let doing = signs.doing();
     let works = matches!(doing, Some((WindowDoing::Working | WindowDoing::Quiet, _)));
-    let stuck = work.as_deref().filter(|_| is_known && works);
+    let stuck = work.as_deref().filter(|_| works);
     let stuck = stuck.and_then(|work| stuck::stuck(window, work, (world, below.children)));
     let stuck_since = stuck.as_ref().map(|stuck| (WindowDoing::Stuck, Some(stuck.since)));
     let (doing, doing_since) = stuck_since.or(doing).unzip();

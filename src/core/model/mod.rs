@@ -48,14 +48,13 @@ pub use self::report::left_tree::{LeftStash, LeftTree, TreeSort};
 pub use self::report::machine::{MachineState, MachineView, NotAsked};
 pub use self::report::need::{Need, NeedKind, Remains, Waiting, Wants};
 pub use self::report::place::{Keeper, PlaceView};
-pub use self::report::stuck::{Stuck, StuckReason};
 pub use self::report::verdict::{Reason, Verdict, VerdictState};
+pub use self::report::window::stall::{Stall, StallReason};
 pub use self::report::window::{
     ContextId, ContextSource, Household, RepoView, WindowDoing, WindowFacts, WindowProcess, WindowState,
     WindowView,
 };
 pub use self::report::{BrokenPath, EndedWindow, LostWork, Report, ReportHost, SCHEMA};
-pub use self::snapshot::call_wait::{CallProcesses, CallWait, LockHold, WaitSort};
 pub use self::snapshot::clock::{ClockHistory, ClockReading};
 pub use self::snapshot::descent::Descent;
 pub use self::snapshot::file::FolderId;
@@ -74,6 +73,7 @@ pub use self::snapshot::row::{Columns, RowChange, Value};
 pub use self::snapshot::session::{Beginning, Others, SessionFile, SessionView, Strength, Tie};
 pub use self::snapshot::tombstone::Tombstone;
 pub use self::snapshot::tree_state::{Names, TreeState};
+pub use self::snapshot::work::call_wait::{CallProcesses, CallWait, LockHold, WaitSort};
 pub use self::snapshot::work::git_command::{GitCaller, GitCommand, GitReach};
 pub use self::snapshot::work::item::{Stage, WorkItem};
 pub use self::snapshot::work::{

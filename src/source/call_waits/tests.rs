@@ -16,7 +16,7 @@ use super::*;
 use crate::core::assess::{Policy, assess};
 use crate::core::judge::window::agent::Signatures;
 use crate::core::model::{
-    Call, Doing, Format, Medium, Stuck, StuckReason, Target, Turn, TurnState, WindowDoing,
+    Call, Doing, Format, Medium, Stall, StallReason, Target, Turn, TurnState, WindowDoing,
 };
 use crate::source::os::clock;
 use crate::source::os::host::host;
@@ -113,7 +113,7 @@ impl Drop for EndedWith {
 }
 
 /// Looks at stand-ins two minutes later, and returns what the first one does, and why it is stuck.
-fn look(all: &[&StandIn]) -> (Option<WindowDoing>, Option<Stuck>) {
+fn look(all: &[&StandIn]) -> (Option<WindowDoing>, Option<Stall>) {
     let signatures = Signatures::built_in().unwrap();
     let now = clock::now();
     let later = now + SignedDuration::from_mins(2);
@@ -142,7 +142,7 @@ fn look(all: &[&StandIn]) -> (Option<WindowDoing>, Option<Stuck>) {
 
 /// Waits until the first stand-in is proven to be stuck.
 #[track_caller]
-fn proof(all: &[&StandIn]) -> Stuck {
+fn proof(all: &[&StandIn]) -> Stall {
     let deadline = clock::steady() + Duration::from_secs(60);
     while clock::steady() < deadline {
         if let (Some(WindowDoing::Stuck), Some(stuck)) = look(all) {
@@ -191,13 +191,13 @@ fn whoever_has_the_output_of_an_ended_shell_is_named() {
     let (agent, writer) = pipe_to(OPENCODE);
     let left = left(writer);
     let stuck = proof(&[&agent]);
-    assert_eq!((stuck.reason, stuck.pid), (StuckReason::OutputHeld, left.0.id()));
+    assert_eq!((stuck.reason, stuck.pid), (StallReason::OutputHeld, left.0.id()));
     assert_eq!(stuck.command.raw(), "/bin/sleep 600");
     let (ours, theirs) = UnixStream::pair().unwrap();
     let agent = reader_of(OPENCODE, ours.into());
     let left = self::left(OwnedFd::from(theirs));
     let stuck = proof(&[&agent]);
-    assert_eq!((stuck.reason, stuck.pid), (StuckReason::OutputHeld, left.0.id()));
+    assert_eq!((stuck.reason, stuck.pid), (StallReason::OutputHeld, left.0.id()));
 }
 
 #[test]
@@ -230,7 +230,7 @@ fn a_stopped_program_is_named_if_all_wait_for_it() {
     ] {
         let agent = StandIn::running(CLAUDE, line);
         let stuck = proof(&[&agent]);
-        assert_eq!(stuck.reason, StuckReason::Stopped, "{line}");
+        assert_eq!(stuck.reason, StallReason::Stopped, "{line}");
         assert!(stuck.command.raw().contains("kill -STOP"), "{stuck:?}");
     }
 }
@@ -287,7 +287,7 @@ fn a_program_that_reads_from_a_terminal_of_its_agent_is_named() {
     for line in ["read x; exit", "cat; exit", "/bin/sh -c 'read x; exit' 2>&1 | tail -5; exit"] {
         let agent = StandIn::start(CLAUDE, "/usr/bin/python3", &["-c", script, line], Stdio::null());
         let stuck = proof(&[&agent]);
-        assert_eq!(stuck.reason, StuckReason::Terminal, "{line}: {stuck:?}");
+        assert_eq!(stuck.reason, StallReason::Terminal, "{line}: {stuck:?}");
         assert!(stuck.on.as_ref().unwrap().raw().starts_with("pts/"), "{stuck:?}");
     }
     let agent = StandIn::start(CLAUDE, "/usr/bin/python3", &["-c", script, "sleep 600; exit"], Stdio::null());
@@ -309,7 +309,7 @@ fn a_lock_of_another_window_is_waited_for_and_one_of_a_person_is_work() {
     }
     let waiter = StandIn::running(CLAUDE, &waits);
     let stuck = proof(&[&waiter, &holder]);
-    assert_eq!((stuck.reason, stuck.window_pid), (StuckReason::Lock, Some(holder.child.id())));
+    assert_eq!((stuck.reason, stuck.window_pid), (StallReason::Lock, Some(holder.child.id())));
     assert_eq!(stuck.on.as_ref().unwrap().raw(), lock);
     assert!(stuck.window.is_some(), "{stuck:?}");
     drop((waiter, holder));

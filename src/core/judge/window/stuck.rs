@@ -10,7 +10,7 @@ use crate::core::judge::window::{Window, window_of};
 use crate::core::judge::world::World;
 use crate::core::model::snapshot::process::{Children, has_exited};
 use crate::core::model::{
-    Call, CallProcesses, CallWait, Format, LockHold, Process, ProcessId, Stuck, StuckReason, Target,
+    Call, CallProcesses, CallWait, Format, LockHold, Process, ProcessId, Stall, StallReason, Target,
     TurnState, Untrusted, WaitSort, Work,
 };
 
@@ -118,40 +118,40 @@ pub(crate) fn stuck(
     window: &Window<'_>,
     work: &Work,
     (world, children): (&World<'_>, &Children<'_>),
-) -> Option<Stuck> {
-    let is_its = |fact: &&CallWait| fact.agent == window.process.id;
-    let facts: Vec<&CallWait> = world.snapshot.call_waits.iter().filter(is_its).collect();
+) -> Option<Stall> {
+    let is_its = |wait: &&CallWait| wait.agent == window.process.id;
+    let waits: Vec<&CallWait> = world.snapshot.call_waits.iter().filter(is_its).collect();
     // A process that was not listed may be what the call waits for.
-    if facts.is_empty() || world.snapshot.processes.partial.is_some() {
+    if waits.is_empty() || world.snapshot.processes.partial.is_some() {
         return None;
     }
     let since = open_since(window, work, (world, children))?;
     let members = members(window, since, (world, children));
     if members.is_empty() {
-        return held_output(&facts, window, since, world);
+        return held_output(&waits, window, since, world);
     }
-    Held { facts: &facts, members: &members, window, world }.proof(since)
+    CallState { waits: &waits, members: &members, window, world }.proof(since)
 }
 
 /// Returns the process that has the output of a tool open whose shell has ended.
 fn held_output(
-    facts: &[&CallWait],
+    waits: &[&CallWait],
     window: &Window<'_>,
     since: Timestamp,
     world: &World<'_>,
-) -> Option<Stuck> {
+) -> Option<Stall> {
     if !waits_for_output(window) {
         return None;
     }
     let strays = strays(since, world);
     let is_it = |fact: &&&CallWait| fact.wait == WaitSort::Output && strays.contains(&fact.process);
     let holder =
-        facts.iter().filter(is_it).min_by_key(|fact| (fact.process.start_ticks, fact.process.pid))?;
-    Some(proof(StuckReason::OutputHeld, (holder.process.pid, &holder.command), since))
+        waits.iter().filter(is_it).min_by_key(|wait| (wait.process.start_ticks, wait.process.pid))?;
+    Some(proof(StallReason::OutputHeld, (holder.process.pid, &holder.command), since))
 }
 
-fn proof(reason: StuckReason, (pid, command): (u32, &Untrusted), since: Timestamp) -> Stuck {
-    Stuck {
+fn proof(reason: StallReason, (pid, command): (u32, &Untrusted), since: Timestamp) -> Stall {
+    Stall {
         reason,
         pid,
         command: command.clone(),
@@ -164,22 +164,22 @@ fn proof(reason: StuckReason, (pid, command): (u32, &Untrusted), since: Timestam
 }
 
 /// The processes of a call, and what each waits for.
-struct Held<'a> {
-    facts: &'a [&'a CallWait],
+struct CallState<'a> {
+    waits: &'a [&'a CallWait],
     members: &'a [&'a Process],
     window: &'a Window<'a>,
     world: &'a World<'a>,
 }
 
-impl Held<'_> {
+impl CallState<'_> {
     /// Returns the first process that does not continue by itself, if no other process of the call can: each waits
     /// for a process below it, reads what only others of the call write, or is held up itself.
-    fn proof(&self, since: Timestamp) -> Option<Stuck> {
+    fn proof(&self, since: Timestamp) -> Option<Stall> {
         let parents: BTreeSet<u32> = self.members.iter().map(|member| member.parent).collect();
         let pids: BTreeSet<u32> = self.members.iter().map(|member| member.id.pid).collect();
         let is_idle = |member: &Process| {
             let has_child = parents.contains(&member.id.pid);
-            self.facts_of(member).any(|fact| match &fact.wait {
+            self.waits_of(member).any(|fact| match &fact.wait {
                 WaitSort::Child => has_child,
                 WaitSort::Pipe(writers) => {
                     !writers.is_empty() && writers.iter().all(|writer| pids.contains(writer))
@@ -192,27 +192,27 @@ impl Held<'_> {
         if !self.members.iter().all(|member| is_idle(member)) {
             return None;
         }
-        let proofs = self.members.iter().flat_map(|member| self.facts_of(member));
+        let proofs = self.members.iter().flat_map(|member| self.waits_of(member));
         proofs.filter_map(|fact| self.proof_by(fact, since)).next()
     }
 
-    fn facts_of<'b>(&'b self, member: &Process) -> impl Iterator<Item = &'b CallWait> + use<'b> {
+    fn waits_of<'b>(&'b self, member: &Process) -> impl Iterator<Item = &'b CallWait> + use<'b> {
         let id = member.id;
-        self.facts.iter().copied().filter(move |fact| fact.process == id)
+        self.waits.iter().copied().filter(move |fact| fact.process == id)
     }
 
-    fn proof_by(&self, fact: &CallWait, since: Timestamp) -> Option<Stuck> {
+    fn proof_by(&self, fact: &CallWait, since: Timestamp) -> Option<Stall> {
         let by = (fact.process.pid, &fact.command);
         match &fact.wait {
-            WaitSort::Stopped => Some(proof(StuckReason::Stopped, by, since)),
+            WaitSort::Stopped => Some(proof(StallReason::Stopped, by, since)),
             WaitSort::Terminal(name) => {
-                Some(Stuck { on: Some(name.clone()), ..proof(StuckReason::Terminal, by, since) })
+                Some(Stall { on: Some(name.clone()), ..proof(StallReason::Terminal, by, since) })
             }
-            WaitSort::Lock(hold) if self.is_kept(hold) => Some(Stuck {
+            WaitSort::Lock(hold) if self.is_kept(hold) => Some(Stall {
                 on: hold.path.clone(),
                 waits: Some(fact.process.pid),
                 window_pid: self.other_window(hold).map(|window| window.process.id.pid),
-                ..proof(StuckReason::Lock, (hold.holder.pid, &hold.command), since)
+                ..proof(StallReason::Lock, (hold.holder.pid, &hold.command), since)
             }),
             WaitSort::Lock(_) | WaitSort::Output | WaitSort::Child | WaitSort::Pipe(_) => None,
         }

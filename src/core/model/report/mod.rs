@@ -13,7 +13,6 @@ pub(crate) mod left_tree;
 pub(crate) mod machine;
 pub(crate) mod need;
 pub(crate) mod place;
-pub(crate) mod stuck;
 pub(crate) mod verdict;
 pub(crate) mod window;
 

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::core::model::report::context::is_valid_id;
 use crate::core::model::text::fixed;
 use crate::core::model::text::secret::hide;
-use crate::core::model::{Call, Code, Halfway, Key, Sentence, StuckReason, Untrusted, Word};
+use crate::core::model::{Call, Code, Halfway, Key, Sentence, StallReason, Untrusted, Word};
 
 /// What a window waits for, and since when.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -97,7 +97,7 @@ pub enum NeedKind {
     /// A window's tool call cannot end by itself; the window has the proof.
     Stuck {
         /// Why.
-        reason: StuckReason,
+        reason: StallReason,
     },
     /// A window's turn is over and has not been looked at since; only an open screen knows that.
     Done {

@@ -1,6 +1,5 @@
 //! One moment of the world: everything that was read, before anything is judged.
 
-pub(crate) mod call_wait;
 pub(crate) mod clock;
 pub(crate) mod descent;
 pub(crate) mod file;

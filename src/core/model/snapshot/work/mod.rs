@@ -1,5 +1,6 @@
 //! What a session does, according to its agent's session file.
 
+pub(crate) mod call_wait;
 pub(crate) mod git_command;
 pub(crate) mod item;
 

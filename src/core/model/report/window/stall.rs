@@ -9,7 +9,7 @@ use crate::core::model::text::named::named;
 named! {
     /// Why a call does not end; the names are the interface's.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-    pub enum StuckReason {
+    pub enum StallReason {
         /// The tool's shell has ended, but a process that it left has the tool's output open.
         OutputHeld = "output-held",
         /// A process of the call is stopped.
@@ -23,9 +23,9 @@ named! {
 
 /// The proof that a window's tool call does not end by itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Stuck {
+pub struct Stall {
     /// Why.
-    pub reason: StuckReason,
+    pub reason: StallReason,
     /// The process that proves it: that has the output or the lock, is stopped, or reads.
     pub pid: u32,
     /// Its command line, cut, without what looks like a secret.

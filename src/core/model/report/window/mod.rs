@@ -1,5 +1,7 @@
 //! A running agent, for display.
 
+pub(crate) mod stall;
+
 use std::collections::BTreeSet;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
@@ -10,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::core::model::text::named::named;
 use crate::core::model::text::shown;
 use crate::core::model::{
-    Keeper, Key, PlaceView, ProcessId, SessionView, Stuck, UnreadWork, Untrusted, Waiting, Work,
+    Keeper, Key, PlaceView, ProcessId, SessionView, Stall, UnreadWork, Untrusted, Waiting, Work,
 };
 
 /// What a window's process is doing.
@@ -178,7 +180,7 @@ pub struct WindowFacts {
     pub is_new: bool,
     /// Why its tool call cannot end by itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub stuck: Option<Box<Stuck>>,
+    pub stuck: Option<Box<Stall>>,
     /// Its context ID.
     pub context_id: ContextId,
     /// Whether Maia finds the agent by its name and uses its PID for the context ID; otherwise it uses the PID of its
