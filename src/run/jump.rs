@@ -15,7 +15,7 @@ use crate::core::model::text::shown;
 use crate::core::model::{Keeper, PlaceView, Untrusted};
 use crate::run::bring_back::Opener;
 use crate::run::threads::event::Event;
-use crate::source::os::program::{ProgramError, output, run};
+use crate::source::os::program::{ProgramError, output, run, run_slow};
 
 /// Why a jump did not succeed.
 #[derive(Debug, thiserror::Error)]
@@ -53,6 +53,7 @@ fn go(jump: &Jump, ways: &Ways) -> String {
     let outcome = match place.keeper {
         Some(Keeper::Tmux) => tmux(place),
         Some(Keeper::Zellij) => zellij(place),
+        Some(Keeper::Kitty) => kitty(place),
         Some(Keeper::Screen | Keeper::Vscode) | None => Err(Trouble::Nowhere),
     };
     match outcome {
@@ -127,6 +128,22 @@ fn zellij(place: &PlaceView) -> Result<String, Trouble> {
     Ok(format!("zellij shows its pane {pane} of session {session}"))
 }
 
+/// Asks kitty to show the window in which it has started this very process.
+fn kitty(place: &PlaceView) -> Result<String, Trouble> {
+    let pane = place.pane.as_ref().filter(|pane| is_number(pane.raw(), "")).ok_or(Trouble::Nowhere)?;
+    let socket = place.socket.as_ref().ok_or(Trouble::Nowhere)?;
+    let pids: Vec<String> = place.pane_pids.iter().map(|pid| format!("pid:{pid}")).collect();
+    if pids.is_empty() {
+        return Err(Trouble::Nowhere);
+    }
+    let to = format!("unix:{}", socket.raw());
+    // It refuses if it has started another process in that window.
+    let which = format!("id:{} and ({})", pane.raw(), pids.join(" or "));
+    let arguments = ["@", "--to", &to, "focus-window", "--match", &which];
+    run_slow(program(place, "kitty"), &arguments)?;
+    Ok(format!("kitty shows its window {pane}"))
+}
+
 fn is_number(text: &str, prefix: &str) -> bool {
     let digits = text.strip_prefix(prefix).unwrap_or_default();
     !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
@@ -191,6 +208,19 @@ mod tests {
         assert!(told("devbox").starts_with(expected), "{}", told("devbox"));
         assert!(told("wsl:Ubuntu").ends_with("in tmux pane %3 (socket /tmp/x): go there yourself"));
         assert!(told("unknown").ends_with("go there yourself"));
+    }
+
+    #[test]
+    fn kitty_shows_a_window_only_by_its_number_and_its_process() {
+        let kitty = |pane: &str, pids: &[u32]| PlaceView {
+            keeper: Some(Keeper::Kitty),
+            pane_pids: pids.to_vec(),
+            ..place("/bin/true", pane)
+        };
+        check(kitty("3", &[72, 71]), "shop: kitty shows its window 3");
+        check(kitty("3", &[]), "its pane is not known exactly");
+        check(kitty("3 or id:4", &[71]), "its pane is not known exactly");
+        check(PlaceView { program: Some("/bin/false".into()), ..kitty("3", &[71]) }, "false refused: ");
     }
 
     #[test]

@@ -159,9 +159,9 @@ fn check_working(all: &[&StandIn]) {
     while all.first().unwrap().below().is_empty() {
         std::thread::sleep(Duration::from_millis(1));
     }
-    for _ in 0..10 {
+    for _ in 0..25 {
         assert_eq!(look(all), (Some(WindowDoing::Working), None));
-        std::thread::sleep(Duration::from_millis(40));
+        std::thread::sleep(Duration::from_millis(10));
     }
 }
 

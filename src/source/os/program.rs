@@ -9,6 +9,8 @@ use crate::source::os::clock;
 
 /// How long a program may take for its answer.
 const DEADLINE: Duration = Duration::from_secs(1);
+/// The same of a program that takes half a second to begin, as kitty does.
+const SLOW_DEADLINE: Duration = Duration::from_secs(4);
 /// How often it is asked whether it has ended.
 const STEP: Duration = Duration::from_millis(5);
 /// The most bytes of an error that are read.
@@ -21,8 +23,8 @@ const ANSWER: u64 = 64 << 10;
 pub(crate) enum ProgramError {
     #[error("failed to start {0}: {1}")]
     NotStarted(String, std::io::Error),
-    #[error("{0} did not answer within 1 s and was ended")]
-    Silent(String),
+    #[error("{0} did not answer within {1} s and was ended")]
+    Silent(String, u64),
     #[error("{0} refused: {1}")]
     Refused(String, String),
 }
@@ -32,7 +34,15 @@ pub(crate) enum ProgramError {
 /// # Errors
 /// It cannot be started, does not end in time, or says that it failed.
 pub(crate) fn run(program: &str, arguments: &[&str]) -> Result<(), ProgramError> {
-    finish(program, arguments, Stdio::null()).map(drop)
+    finish((program, DEADLINE), arguments, Stdio::null()).map(drop)
+}
+
+/// Runs a program like [`run`] that may take a few seconds.
+///
+/// # Errors
+/// The same.
+pub(crate) fn run_slow(program: &str, arguments: &[&str]) -> Result<(), ProgramError> {
+    finish((program, SLOW_DEADLINE), arguments, Stdio::null()).map(drop)
 }
 
 /// Runs a program like [`run`], and returns what it writes.
@@ -40,31 +50,35 @@ pub(crate) fn run(program: &str, arguments: &[&str]) -> Result<(), ProgramError>
 /// # Errors
 /// The same.
 pub(crate) fn output(program: &str, arguments: &[&str]) -> Result<Vec<u8>, ProgramError> {
-    let mut child = finish(program, arguments, Stdio::piped())?;
+    let mut child = finish((program, DEADLINE), arguments, Stdio::piped())?;
     Ok(child.stdout.take().map(|answer| read_now(answer, ANSWER)).unwrap_or_default())
 }
 
-fn finish(program: &str, arguments: &[&str], answer: Stdio) -> Result<Child, ProgramError> {
+fn finish(
+    (program, deadline): (&str, Duration),
+    arguments: &[&str],
+    answer: Stdio,
+) -> Result<Child, ProgramError> {
     let name = || program.rsplit('/').next().unwrap_or(program).to_owned();
     #[expect(clippy::disallowed_methods, reason = "a person asked to see a pane")]
     let mut command = Command::new(program);
     command.args(arguments).stdin(Stdio::null()).stdout(answer).stderr(Stdio::piped());
     let mut child = command.spawn().map_err(|error| ProgramError::NotStarted(name(), error))?;
-    match ended(&mut child) {
+    match ended(&mut child, deadline) {
         Some(status) if status.success() => Ok(child),
         Some(_) => Err(ProgramError::Refused(name(), words(&mut child))),
         None => {
             // It may have ended at this very moment.
             let _ = child.kill();
             let _ = child.wait();
-            Err(ProgramError::Silent(name()))
+            Err(ProgramError::Silent(name(), deadline.as_secs()))
         }
     }
 }
 
-fn ended(child: &mut Child) -> Option<ExitStatus> {
+fn ended(child: &mut Child, deadline: Duration) -> Option<ExitStatus> {
     let began_at = clock::steady();
-    while began_at.elapsed() < DEADLINE {
+    while began_at.elapsed() < deadline {
         if let Ok(Some(status)) = child.try_wait() {
             return Some(status);
         }

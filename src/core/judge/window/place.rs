@@ -8,8 +8,13 @@ use crate::core::model::{Details, Keeper, PlaceView, Process, ProcessTable, Untr
 
 pub(crate) fn place_of(process: &Process, table: &ProcessTable) -> PlaceView {
     let Some(details) = process.details.as_ref() else { return PlaceView::default() };
-    let above: Vec<&Process> = ancestry(table, process.id.pid).into_iter().skip(1).collect();
-    let seat = above.iter().find_map(|server| seat_at(server, details)).or_else(|| editor(details));
+    let chain = ancestry(table, process.id.pid);
+    let mut above = chain.iter().enumerate().skip(1);
+    let seat = above.find_map(|(at, server)| {
+        let below = || chain.iter().take(at).map(|process| process.id.pid).collect();
+        seat_at(server, details).or_else(|| kitty(server, below, details))
+    });
+    let seat = seat.or_else(|| editor(details));
     let ssh = variable(details, "SSH_CONNECTION").and_then(|text| text.raw().split(' ').next());
     PlaceView {
         ssh_from: ssh.filter(|from| !from.is_empty()).map(Untrusted::from),
@@ -45,12 +50,30 @@ fn seat_at(server: &Process, own: &Details) -> Option<PlaceView> {
     Some(PlaceView { keeper: Some(keeper), session: Some(session), pane, program, ..PlaceView::default() })
 }
 
+/// Returns the place in a window of kitty, which has started one of the processes below it there.
+fn kitty(server: &Process, below: impl Fn() -> Vec<u32>, own: &Details) -> Option<PlaceView> {
+    let is_this = variable(own, "KITTY_PID").is_some_and(|pid| pid.raw().parse() == Ok(server.id.pid));
+    if server.comm.raw() != "kitty" || !is_this {
+        return None;
+    }
+    let socket = variable(own, "KITTY_LISTEN_ON").and_then(|at| at.raw().strip_prefix("unix:"));
+    Some(PlaceView {
+        keeper: Some(Keeper::Kitty),
+        pane: Some(variable(own, "KITTY_WINDOW_ID")?.clone()),
+        socket: socket.filter(|at| at.starts_with(['/', '@'])).map(Untrusted::from),
+        pane_pids: below(),
+        program: program(server, own),
+        ..PlaceView::default()
+    })
+}
+
 /// Returns the server's program if its name is the expected one and its user is the same, because claimtop will run
 /// it.
 fn program(server: &Process, own: &Details) -> Option<Untrusted> {
     let details =
         server.details.as_ref().filter(|details| details.uid.is_some() && details.uid == own.uid)?;
-    let name = |exe: &&Untrusted| matches!(exe.raw().rsplit('/').next(), Some("tmux" | "zellij" | "screen"));
+    let names = ["tmux", "zellij", "screen", "kitty"];
+    let name = |exe: &&Untrusted| exe.raw().rsplit('/').next().is_some_and(|name| names.contains(&name));
     details.exe.as_ref().filter(name).cloned()
 }
 

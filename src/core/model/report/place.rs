@@ -5,9 +5,9 @@ use serde::{Deserialize, Serialize};
 use crate::core::model::Untrusted;
 
 /// The environment variables that identify where a process is.
-pub const VARIABLES: [&str; 8] = [
+pub const VARIABLES: [&str; 11] = [
     "TMUX", "TMUX_PANE", "ZELLIJ_SESSION_NAME", "ZELLIJ_PANE_ID", "STY", "WINDOW", "TERM_PROGRAM",
-    "SSH_CONNECTION",
+    "SSH_CONNECTION", "KITTY_PID", "KITTY_WINDOW_ID", "KITTY_LISTEN_ON",
 ];
 
 /// What keeps a window's terminal.
@@ -22,6 +22,8 @@ pub enum Keeper {
     Screen,
     /// VS Code or an editor based on it.
     Vscode,
+    /// The terminal kitty.
+    Kitty,
 }
 
 impl Keeper {
@@ -32,6 +34,7 @@ impl Keeper {
             Self::Zellij => "zellij",
             Self::Screen => "screen",
             Self::Vscode => "VS Code",
+            Self::Kitty => "kitty",
         }
     }
 }
@@ -45,8 +48,11 @@ pub struct PlaceView {
     pub session: Option<Untrusted>,
     /// The pane or window in it.
     pub pane: Option<Untrusted>,
-    /// The socket of its tmux server.
+    /// The socket of its tmux server, or of its kitty.
     pub socket: Option<Untrusted>,
+    /// The processes between kitty and the window, its own included: kitty has started one of them in the pane.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pane_pids: Vec<u32>,
     /// The server's own program, which understands it whatever is installed now; only if the server runs as the
     /// window's own user.
     pub program: Option<Untrusted>,

@@ -242,6 +242,8 @@ impl WindowFacts {
         let is_kept = match self.place.keeper {
             Some(Keeper::Tmux) => true,
             Some(Keeper::Zellij) => self.key.machine().is_none(),
+            // It answers only if its user has let it (`allow_remote_control`, `listen_on`).
+            Some(Keeper::Kitty) => self.key.machine().is_none() && self.place.socket.is_some(),
             Some(Keeper::Screen | Keeper::Vscode) | None => false,
         };
         is_kept && self.place.inner_pid.is_none()

@@ -1,12 +1,12 @@
 //! What a process of one thread waits for in the kernel: `wchan` and `syscall` (proc(5)).
 
 use std::collections::BTreeSet;
-use std::os::fd::BorrowedFd;
+use std::os::fd::{AsFd, BorrowedFd};
 
 use rustix::fs::readlinkat;
 
 use crate::core::model::{Process, Untrusted, WaitSort};
-use crate::source::os::processes::linux::handles::links::{Nameless, descriptors, each, nameless};
+use crate::source::os::processes::linux::handles::links::{Nameless, descriptors, each, mode, nameless};
 use crate::source::os::processes::linux::proc::{number, slurp};
 
 /// The most bytes of a small file of a process.
@@ -124,9 +124,8 @@ fn only_input(folder: BorrowedFd<'_>) -> Option<u32> {
         let Ok(target) = readlinkat(&at, name, Vec::new()) else { return };
         let target = target.into_bytes();
         has_socket |= target.starts_with(b"socket:");
-        // Its outputs are counted as well if they are of these sorts, except where they are the input itself.
-        let is_input = target.starts_with(b"/dev/") && target != b"/dev/null";
-        if is_input || target.starts_with(b"pipe:") && !matches!(name, "1" | "2") {
+        let is_input = target.starts_with(b"pipe:") || target.starts_with(b"/dev/") && target != b"/dev/null";
+        if is_input && mode(at.as_fd(), name) & 0o400 != 0 {
             inputs.insert(target);
         }
     })
@@ -184,7 +183,13 @@ impl Entry {
 
 #[cfg(test)]
 mod tests {
+    use std::os::fd::OwnedFd;
+    use std::os::unix::net::UnixStream;
+    use std::process::{Command, Stdio};
+
     use super::*;
+    use crate::source::os::processes::linux::proc::Proc;
+    use crate::source::os::processes::started::spawn;
 
     #[test]
     fn only_sleeps_with_one_meaning_are_known() {
@@ -211,6 +216,24 @@ mod tests {
         assert_eq!(Entry::parse(b"230 0x0 0x0\n"), None);
         assert_eq!(Entry::parse(b"running\n"), None);
         assert_eq!(Entry::parse(b"-1 0x7ffd 0x0\n"), None);
+    }
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "the test starts processes")]
+    fn without_the_call_only_a_sole_input_is_what_is_read() {
+        let input = |output: Stdio| {
+            let mut command = Command::new("/bin/sleep");
+            command.arg("600").stdin(Stdio::piped()).stdout(output).stderr(Stdio::null());
+            let mut child = spawn(&mut command);
+            let folder = Proc::open().unwrap().folder(child.id()).unwrap();
+            let found = only_input(folder.as_fd());
+            child.kill().unwrap();
+            child.wait().unwrap();
+            found
+        };
+        assert_eq!(input(Stdio::null()), Some(0));
+        let (socket, _other) = UnixStream::pair().unwrap();
+        assert_eq!(input(OwnedFd::from(socket).into()), None);
     }
 
     proptest::proptest! {

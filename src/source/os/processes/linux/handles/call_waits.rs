@@ -8,6 +8,7 @@ use std::os::unix::ffi::OsStrExt as _;
 
 use rustix::fs::{AtFlags, readlinkat, statat};
 
+use crate::core::judge::window::tool_shell::tool_command;
 use crate::core::model::snapshot::process::has_exited;
 use crate::core::model::{
     CallProcesses, CallWait, FileMeta, LockHold, ProcessId, ProcessTable, Untrusted, WaitSort,
@@ -19,11 +20,13 @@ use crate::source::os::opener;
 use crate::source::os::processes::linux::details;
 use crate::source::os::processes::linux::handles::blocking::{self, Blocking, Terminals};
 use crate::source::os::processes::linux::handles::input::{peers, written_by};
-use crate::source::os::processes::linux::handles::links::{Nameless, descriptors, each, nameless};
-use crate::source::os::processes::linux::proc::{Proc, slurp, status};
+use crate::source::os::processes::linux::handles::links::{Nameless, descriptors, each, mode, nameless};
+use crate::source::os::processes::linux::proc::{Proc, Reading, number, slurp, status};
 
 /// The most characters of a command line.
 const COMMAND: usize = 200;
+/// The most bytes of a list of children.
+const CHILDREN: usize = 16 << 10;
 
 /// Reads what the processes of these calls wait for.
 pub(crate) fn read(
@@ -37,7 +40,7 @@ pub(crate) fn read(
     for call in calls {
         let waits = match call.members.is_empty() {
             true => holders(proc, call).into_iter().map(|id| (id, WaitSort::Output)).collect(),
-            false => waits(proc, call, (table, uid, &locks)),
+            false => settled_waits(proc, call, (table, uid, &locks)),
         };
         for (process, wait) in waits {
             if let Some(command) = command(proc, process) {
@@ -52,7 +55,9 @@ pub(crate) fn read(
 fn command(proc: &mut Proc, id: ProcessId) -> Option<Untrusted> {
     let folder = proc.folder_of(id)?;
     let argv = details::argv(folder.as_fd(), "cmdline");
-    let line = argv.iter().map(Untrusted::raw).collect::<Vec<_>>().join(" ");
+    let all = || argv.iter().map(Untrusted::raw).collect::<Vec<_>>().join(" ");
+    // The shell of a tool has far more in its arguments than the tool was given.
+    let line = tool_command(&argv).unwrap_or_else(all);
     Some(excerpt(line.trim(), COMMAND))
 }
 
@@ -101,9 +106,47 @@ fn inputs(folder: BorrowedFd<'_>) -> BTreeSet<Nameless> {
     found
 }
 
-/// Returns the mode of a link in a process's folder `fd`, which shows how the file is open.
-fn mode(at: BorrowedFd<'_>, link: &str) -> u32 {
-    statat(at, link, AtFlags::SYMLINK_NOFOLLOW).map_or(0, |link| link.st_mode)
+/// Returns what the members of a call wait for; nothing if one of them has run while they were read: what one waits for
+/// is only known together with what the others do.
+fn settled_waits(
+    proc: &mut Proc,
+    call: &CallProcesses,
+    known: (&ProcessTable, u32, &[LockWait]),
+) -> Vec<(ProcessId, WaitSort)> {
+    let before = runs(proc, call);
+    let waits = waits(proc, call, known);
+    let is_whole = call.members.iter().all(|id| has_only_members(proc, *id, call));
+    match before.is_some() && is_whole && before == runs(proc, call) {
+        true => waits,
+        false => Vec::new(),
+    }
+}
+
+/// Returns how often each member has been given the processor; `None` if one has exited or may not be read.
+fn runs(proc: &mut Proc, call: &CallProcesses) -> Option<Vec<u64>> {
+    let mut text = Vec::new();
+    let mut count = |id: &ProcessId| {
+        let folder = proc.folder_of(*id)?;
+        slurp(folder.as_fd(), "status", &mut text, status::MOST).ok()?;
+        status::switches(&text)
+    };
+    call.members.iter().map(&mut count).collect()
+}
+
+/// Returns whether every child of a process is a member as well, or has exited: one that was not listed yet may be
+/// what it waits for.
+fn has_only_members(proc: &mut Proc, id: ProcessId, call: &CallProcesses) -> bool {
+    let Some(folder) = proc.folder_of(id) else { return false };
+    let mut text = Vec::new();
+    let path = format!("task/{}/children", id.pid);
+    if slurp(folder.as_fd(), &path, &mut text, CHILDREN).is_err() {
+        return false;
+    }
+    let mut children = text.split(|byte| *byte == b' ').filter_map(number);
+    children.all(|child| {
+        let is_member = call.members.iter().any(|member| member.pid == child);
+        is_member || matches!(proc.process(child), Reading::Read(line) if has_exited(&line.process))
+    })
 }
 
 /// Returns what the members of a call wait for.

@@ -83,9 +83,7 @@ fn interaction(target: &[u8]) -> Option<Interaction> {
 pub(crate) fn written(folder: BorrowedFd<'_>, pipes: &BTreeSet<u64>) -> Result<Vec<u64>, Errno> {
     let (mut inodes, at) = (Vec::new(), descriptors(folder)?);
     each(&at, |name| {
-        // The link's own mode shows how it is open.
-        let is_for_writing =
-            || statat(&at, name, AtFlags::SYMLINK_NOFOLLOW).is_ok_and(|link| link.st_mode & 0o200 != 0);
+        let is_for_writing = || mode(at.as_fd(), name) & 0o200 != 0;
         if let Some(Nameless::Pipe(inode)) = nameless(at.as_fd(), name)
             && pipes.contains(&inode)
             && is_for_writing()
@@ -102,6 +100,11 @@ fn is_lock_of_git(path: &[u8]) -> bool {
     let mut parts = path.split(|byte| *byte == b'/');
     let is_lock = parts.next_back().is_some_and(|name| name.ends_with(b".lock"));
     is_lock && parts.any(|folder| folder.ends_with(b".git"))
+}
+
+/// Returns the mode of a link in a process's folder `fd`, which shows how the file is open.
+pub(crate) fn mode(at: BorrowedFd<'_>, link: &str) -> u32 {
+    statat(at, link, AtFlags::SYMLINK_NOFOLLOW).map_or(0, |link| link.st_mode)
 }
 
 pub(crate) fn descriptors(folder: BorrowedFd<'_>) -> Result<OwnedFd, Errno> {

@@ -49,6 +49,13 @@ pub(crate) fn threads(text: &[u8]) -> Option<u32> {
     numbers(text, b"Threads:").first().copied()
 }
 
+/// Returns how often its main thread has left the processor.
+pub(crate) fn switches(text: &[u8]) -> Option<u64> {
+    let own = numbers(text, b"voluntary_ctxt_switches:").first().copied()?;
+    let forced = numbers(text, b"nonvoluntary_ctxt_switches:").first().copied()?;
+    Some(u64::from(own) + u64::from(forced))
+}
+
 /// Returns the letter of its state.
 pub(crate) fn state(text: &[u8]) -> Option<u8> {
     let line = text.split(|byte| *byte == b'\n').find_map(|line| line.strip_prefix(b"State:\t"))?;
