@@ -251,7 +251,7 @@ fn long_builds_are_working() {
 fn builds_of_several_programs_are_working() {
     check_builds(&[
         "printf 'all: a b\\na b:\\n\\t@sleep 600\\n' | make -j2 -f -; sleep 600; exit",
-        "timeout 600 sleep 600; exit",
+        "timeout --foreground 600 sleep 600; exit",
         "sleep 600 & kill -STOP $!; sleep 600; exit",
         "flock lock sleep 600 & sleep 0.1; flock lock true; exit",
         "sleep 600 | (read x; exit); exit",
