@@ -110,6 +110,7 @@ fn world(windows: usize) -> Snapshot {
         unread_work: Vec::new(),
         unfinished: Vec::new(),
         git_commands: Vec::new(),
+        call_waits: Vec::new(),
         plain_folders: Vec::new(),
         traces: Vec::new(),
         work: Vec::new(),

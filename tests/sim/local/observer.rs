@@ -309,6 +309,7 @@ fn records(world: &mut World) -> Snapshot {
         unread_work: Vec::new(),
         unfinished: Vec::new(),
         git_commands: Vec::new(),
+        call_waits: Vec::new(),
         plain_folders: Vec::new(),
         traces: Vec::new(),
         work: Vec::new(),
