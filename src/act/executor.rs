@@ -34,9 +34,9 @@ const BETWEEN_LOOKS: Duration = Duration::from_millis(250);
 
 /// Whether a window was opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Reopened {
-    Yes,
-    No,
+pub(crate) enum Opening {
+    Done,
+    Refused,
 }
 
 /// Takes a look, and returns the windows that have died without being closed, and why some are not opened from here.
@@ -205,7 +205,7 @@ impl Executor {
     pub(crate) fn reopen<T>(
         &mut self,
         sessions: &[Untrusted],
-        mut open: impl FnMut(Option<&ClosedWindow>) -> (T, Reopened),
+        mut open: impl FnMut(Option<&ClosedWindow>) -> (T, Opening),
     ) -> Result<Vec<T>, ActionError> {
         let now = self.observer.now();
         let _lock = self.state.renewed()?.locked(now)?;
@@ -215,7 +215,7 @@ impl Executor {
         for session in sessions {
             let (result, reopened) = open(closed.iter().find(|one| one.session == *session));
             results.push(result);
-            if reopened == Reopened::Yes {
+            if reopened == Opening::Done {
                 unseen.push(session);
             }
         }

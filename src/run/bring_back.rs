@@ -1,7 +1,7 @@
 //! Brings a dead window back: its agent's own command, in a new window of the multiplexer that claimtop runs in.
 
 use crate::act::error::ActionError;
-use crate::act::executor::{Executor, Reopened};
+use crate::act::executor::{Executor, Opening};
 use crate::core::model::Untrusted;
 use crate::core::model::text::shown;
 use crate::core::plan::bring_back::ClosedWindow;
@@ -35,7 +35,7 @@ pub(crate) enum OpenResult {
 
 impl OpenResult {
     /// Says it as the end of a sentence about the window.
-    pub(crate) fn words(&self) -> String {
+    pub(crate) fn outcome_words(&self) -> String {
         match self {
             Self::There(place) => format!("opened {place}"),
             Self::Run(line) => format!("run {}", shown(line)),
@@ -73,9 +73,9 @@ impl Opener {
         sessions: &[Untrusted],
     ) -> Result<Vec<OpenResult>, ActionError> {
         executor.reopen(sessions, |closed| match closed.map(|one| self.open(one)) {
-            None => (OpenResult::No(NOT_DEAD.to_owned()), Reopened::No),
-            Some(opened @ OpenResult::There(_)) => (opened, Reopened::Yes),
-            Some(other) => (other, Reopened::No),
+            None => (OpenResult::No(NOT_DEAD.to_owned()), Opening::Refused),
+            Some(opened @ OpenResult::There(_)) => (opened, Opening::Done),
+            Some(other) => (other, Opening::Refused),
         })
     }
 

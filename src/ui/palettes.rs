@@ -1,7 +1,70 @@
-//! Well-known palettes, with the tints that claimtop needs. Where one of them is too faint to be read on its own ground, a
+//! The colours of each theme: claimtop's own, and well-known palettes with the tints that it needs. Where one of them is too faint to be read on its own ground, a
 //! tint of it is stronger here.
 
-use super::theme::Tints;
+use super::svg;
+
+/// The colours of a truecolor theme, as `0xRRGGBB`.
+pub(super) struct Tints {
+    pub(super) plain: u32,
+    pub(super) dim: u32,
+    pub(super) strong: u32,
+    pub(super) accent: u32,
+    pub(super) good: u32,
+    pub(super) notice: u32,
+    pub(super) warning: u32,
+    pub(super) bad: u32,
+    pub(super) ground: u32,
+    pub(super) selected: u32,
+    pub(super) bar: u32,
+    pub(super) rule: u32,
+}
+
+pub(super) const DARK: Tints = Tints {
+    plain: 0xc5_cb_d6,
+    dim: 0x8b_93_a3,
+    strong: 0xf2_f4_f8,
+    accent: 0x7a_b8_ff,
+    good: 0x7f_c9_8f,
+    notice: 0xa9_b8_f5,
+    warning: 0xe6_b4_50,
+    bad: 0xff_6f_7d,
+    ground: svg::DARK.paper,
+    selected: 0x2b_33_45,
+    bar: 0x1d_22_2e,
+    rule: 0x4a_52_63,
+};
+
+pub(super) const LIGHT: Tints = Tints {
+    plain: 0x2e_34_40,
+    dim: 0x5f_68_78,
+    strong: 0x0d_10_17,
+    accent: 0x0b_5c_ad,
+    good: 0x1f_6f_3a,
+    notice: 0x4a_44_b3,
+    warning: 0x8a_55_00,
+    bad: 0xb4_16_2c,
+    ground: svg::LIGHT.paper,
+    selected: 0xd5_e3_f5,
+    bar: 0xe9_ed_f3,
+    rule: 0xb4_bc_c9,
+};
+
+/// Okabe and Ito's set on a dark ground: blue, bluish green, yellow and vermilion differ for
+/// every kind of colour vision.
+pub(super) const COLOR_BLIND: Tints = Tints {
+    plain: 0xc8_cd_d6,
+    dim: 0x93_9b_a8,
+    strong: 0xff_ff_ff,
+    accent: 0x56_b4_e9,
+    good: 0x00_9e_73,
+    notice: 0xcc_79_a7,
+    warning: 0xf0_e4_42,
+    bad: 0xe6_7a_1e,
+    ground: svg::DARK.paper,
+    selected: 0x24_34_4a,
+    bar: 0x1b_20_2a,
+    rule: 0x4a_52_63,
+};
 
 pub(super) const GRUVBOX: Tints = Tints {
     plain: 0xeb_db_b2,

@@ -148,10 +148,9 @@ fn unlisted(settings: &Settings) -> String {
 
 /// Says what became of each.
 fn outcomes(chosen: &[&ClosedWindow], opened: &[Option<OpenResult>]) -> String {
-    let lines = chosen
-        .iter()
-        .zip(opened)
-        .filter_map(|(one, opened)| Some(format!("{}: {}\n", one.name.shown(), opened.as_ref()?.words())));
+    let lines = chosen.iter().zip(opened).filter_map(|(one, opened)| {
+        Some(format!("{}: {}\n", one.name.shown(), opened.as_ref()?.outcome_words()))
+    });
     let lines: String = lines.collect();
     let is_open = chosen.is_empty() || !lines.is_empty();
     if is_open { lines } else { "Nothing was opened; --yes opens them.\n".to_owned() }
@@ -167,7 +166,7 @@ fn print_json(
         let at = chosen.iter().position(|one| one.session == closed.session);
         let opened = at.and_then(|at| opened.get(at)?.as_ref()).map(|opened| match opened {
             OpenResult::Run(_) => "to be run by hand".to_owned(),
-            OpenResult::There(_) | OpenResult::No(_) => opened.words(),
+            OpenResult::There(_) | OpenResult::No(_) => opened.outcome_words(),
         });
         Row { closed, line: closed.line().filter(|_| closed.refusal.is_none()), opened }
     });

@@ -203,7 +203,7 @@ impl Worker {
     fn bring_back(&mut self, sessions: &[Untrusted]) {
         let Ok(executor) = self.executor.as_mut() else { return };
         let said: Vec<String> = match self.opener.reopen(executor, sessions) {
-            Ok(opened) => opened.iter().map(OpenResult::words).collect(),
+            Ok(opened) => opened.iter().map(OpenResult::outcome_words).collect(),
             Err(error) => sessions.iter().map(|_| format!("not brought back: {error}")).collect(),
         };
         for (session, said) in sessions.iter().zip(said) {
