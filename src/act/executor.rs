@@ -224,11 +224,9 @@ impl Executor {
                 break;
             }
             std::thread::sleep(BETWEEN_LOOKS);
-            let closed = closed_now(&mut self.observer, self.testimony.as_ref());
-            let can_be_opened = |session: &&Untrusted| {
-                closed.iter().any(|one| one.session == **session && one.refusal.is_none())
-            };
-            unseen.retain(can_be_opened);
+            let mut hearing = Hearing { observer: &mut self.observer, testimony: self.testimony.as_ref() };
+            let windows = look::report(&mut hearing).windows;
+            unseen.retain(|session| windows.iter().all(|one| one.session_id.as_ref() != Some(*session)));
         }
         Ok(results)
     }

@@ -153,7 +153,7 @@ fn a_dead_window_is_brought_back_unless_something_alive_may_run_its_session() {
     };
     assert_eq!(listed["windows"][0]["session"], SESSION, "{listed}");
     assert_eq!(run(&["bring-back", "nobody"]).code, 2);
-    let dry = run(&["bring-back", &SESSION[..8], "--dry-run"]);
+    let dry = bring_back(&world, &tmux, &["bring-back", &SESSION[..8], "--dry-run"]);
     assert_eq!((dry.code, tmux.ask(&["list-windows", "-t", "work"]).lines().count()), (0, 1), "{dry:?}");
     // Another test's agent may run meanwhile: then nothing is opened.
     let opened = loop {
