@@ -23,7 +23,7 @@ use crate::act::{look, prune, undo};
 use crate::core::fleet::order::{OrderReceipt, Settle};
 use crate::core::history::journal::{Entry, History};
 use crate::core::model::{Format, Report, Request, Untrusted};
-use crate::core::plan::bring_back::{ClosedWindow, closed_windows};
+use crate::core::plan::bring_back::{ClosedWindow, closed_windows, may_run_it};
 use crate::observe::Observer;
 use crate::source::provenance::descents::Descents;
 
@@ -226,7 +226,7 @@ impl Executor {
             std::thread::sleep(BETWEEN_LOOKS);
             let mut hearing = Hearing { observer: &mut self.observer, testimony: self.testimony.as_ref() };
             let windows = look::report(&mut hearing).windows;
-            unseen.retain(|session| windows.iter().all(|one| one.session_id.as_ref() != Some(*session)));
+            unseen.retain(|session| !windows.iter().any(|one| may_run_it(one, session)));
         }
         Ok(results)
     }

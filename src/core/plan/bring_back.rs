@@ -17,7 +17,7 @@ use crate::core::model::snapshot::note::BoundSession;
 use crate::core::model::snapshot::process::has_exited;
 use crate::core::model::{
     Format, JudgedRecord, Key, KeyKind, Process, RecordKind, Report, Snapshot, Strength, Untrusted,
-    VerdictState,
+    VerdictState, WindowView,
 };
 
 /// A window that has died without being closed.
@@ -58,8 +58,7 @@ pub fn closed_windows(report: &Report, snapshot: &Snapshot, signatures: &Signatu
         found.into_iter().filter_map(|(session, records)| closed(report, (&world, session), &records));
     let mut closed: Vec<ClosedWindow> = closed.collect();
     // Agents without such records are known by their hooks' notes.
-    let runs =
-        |session: &Untrusted| report.windows.iter().any(|window| window.session_id.as_ref() == Some(session));
+    let runs = |session: &Untrusted| report.windows.iter().any(|window| may_run_it(window, session));
     let dead = snapshot.bound.notes.iter().filter(|note| is_dead(note, snapshot));
     for note in dead.filter(|note| !runs(&note.session_id)) {
         if closed.iter().all(|one| one.session != note.session_id) {
@@ -140,8 +139,10 @@ fn refusal(
     (agent, session): (&str, &Untrusted),
     folder: Option<&Untrusted>,
 ) -> Option<String> {
-    if let Some(window) = report.windows.iter().find(|window| window.session_id.as_ref() == Some(session)) {
-        return Some(format!("its session runs as PID {}", window.pid));
+    if let Some(window) = report.windows.iter().find(|window| may_run_it(window, session)) {
+        let is_guess = window.session.as_ref().is_some_and(|own| own.strength == Strength::Guess);
+        let runs = if is_guess { "may run" } else { "runs" };
+        return Some(format!("its session {runs} as PID {}", window.pid));
     }
     let mut records = report.records.iter().filter(|record| {
         let is_its = record.session_id.as_ref() == Some(session);
@@ -163,6 +164,12 @@ fn refusal(
     }
     let is_known = folder.is_some_and(|folder| folder.raw().starts_with('/'));
     may_run(report, world, agent).or_else(|| (!is_known).then(|| "its folder is not known".to_owned()))
+}
+
+/// Returns whether a window runs a session, however that is known: by its registry, or only by its argument or a guess.
+pub(crate) fn may_run_it(window: &WindowView, session: &Untrusted) -> bool {
+    window.session_id.as_ref() == Some(session)
+        || window.session.as_ref().is_some_and(|own| own.id == *session)
 }
 
 /// Returns what a session was asked last, or its title.

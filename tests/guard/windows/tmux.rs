@@ -118,6 +118,7 @@ fn a_window_in_tmux_is_told_and_gone_to() {
 
 /// A name that tmux would run if it were read as a format.
 const HOSTILE: &str = "pay #(touch pwned)";
+// Every test has sessions of its own: all of them see each other's agents.
 const SESSION: &str = "aaaaaaaa-0000-4000-8000-000000000901";
 
 #[test]
@@ -228,9 +229,10 @@ fn ran(world: &World) -> Vec<String> {
 
 #[test]
 fn two_that_bring_a_window_back_at_once_open_it_once() {
+    let session = "aaaaaaaa-0000-4000-8000-000000000911";
     let world = World::new();
     claude(&world);
-    for (pid, session) in [(4_194_301, SESSION), (4_194_302, "aaaaaaaa-0000-4000-8000-000000000902")] {
+    for (pid, session) in [(4_194_301, session), (4_194_302, "aaaaaaaa-0000-4000-8000-000000000919")] {
         let entry = serde_json::json!({
             "pid": pid, "sessionId": session, "cwd": at(&world, "work"), "startedAt": 1_795_000_000_000_i64
         });
@@ -244,18 +246,19 @@ fn two_that_bring_a_window_back_at_once_open_it_once() {
     });
     let mut ran = ran(&world);
     ran.sort();
-    let expected = [SESSION, "aaaaaaaa-0000-4000-8000-000000000902"].map(|id| format!("--resume {id}"));
+    let expected = [session, "aaaaaaaa-0000-4000-8000-000000000919"].map(|id| format!("--resume {id}"));
     assert_eq!(ran, expected);
 }
 
 #[test]
 fn a_window_that_only_its_hooks_note_names_is_brought_back() {
+    let session = "aaaaaaaa-0000-4000-8000-000000000912";
     let world = World::new();
     claude(&world);
     let tmux = server(&world, "one.sock");
     let agent = world.path("node_modules/@anthropic-ai/claude-code/bin/claude");
     let hook = format!(
-        r#"{{"session_id":"{SESSION}","cwd":"{}","hook_event_name":"SessionStart"}}"#,
+        r#"{{"session_id":"{session}","cwd":"{}","hook_event_name":"SessionStart"}}"#,
         at(&world, "work")
     );
     world.write("hook.json", &hook);
@@ -282,15 +285,16 @@ fn a_window_that_only_its_hooks_note_names_is_brought_back() {
         }
         std::thread::sleep(Duration::from_millis(50));
     };
-    assert_eq!((brought.code, ran(&world)), (0, vec![format!("--resume {SESSION}")]), "{brought:?}");
+    assert_eq!((brought.code, ran(&world)), (0, vec![format!("--resume {session}")]), "{brought:?}");
 }
 
 #[test]
 fn a_window_that_a_person_has_brought_back_meanwhile_is_not_opened_again() {
+    let session = "aaaaaaaa-0000-4000-8000-000000000913";
     let world = World::new();
     claude(&world);
     let entry = serde_json::json!({
-        "pid": 4_194_301, "sessionId": SESSION, "cwd": at(&world, "work"), "startedAt": 1_795_000_000_000_i64
+        "pid": 4_194_301, "sessionId": session, "cwd": at(&world, "work"), "startedAt": 1_795_000_000_000_i64
     });
     world.write("home/.claude/sessions/4194301.json", &entry.to_string());
     let tmux = server(&world, "one.sock");
@@ -303,7 +307,7 @@ fn a_window_that_a_person_has_brought_back_meanwhile_is_not_opened_again() {
     command.env("TMUX", format!("{},1,0", tmux.socket.display()));
     let mut asking = Screen::start(command, 120, 24);
     asking.wait_for("[y/N]");
-    let by_hand = format!("cd {} && claude --resume {SESSION}", at(&world, "work"));
+    let by_hand = format!("cd {} && claude --resume {session}", at(&world, "work"));
     tmux.ask(&["new-window", "-d", "-t", "work", &by_hand]);
     while ran(&world).is_empty() {
         std::thread::sleep(Duration::from_millis(20));
