@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
 use std::rc::Rc;
 
 use claimtop::core::model::FileImage;
@@ -19,6 +20,18 @@ pub(crate) enum Fault {
     Half(Errno),
     /// The process is killed before the call.
     Kill,
+}
+
+/// Runs a test of this program in a process of its own, which a variable gives its order, and returns how that ended.
+pub(crate) fn child_with(test: &str, (variable, order): (&str, &str)) -> ExitStatus {
+    Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", test])
+        .env(variable, order)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .unwrap()
 }
 
 /// A disk whose n-th call fails; calls are counted from 1.

@@ -112,7 +112,7 @@ impl WorldFile {
             waits: waits.into_iter().map(|spec| Arc::new(self.wait(spec))).collect(),
             unreadable: broken.into_iter().map(|spec| spec.session.as_str().into()).collect(),
             partial: None,
-            medium: self.binding.first().map(|spec| spec.medium).unwrap_or_default(),
+            medium: self.binding.first().map_or(Medium::Mapped, |spec| spec.medium),
         }
     }
 

@@ -203,6 +203,10 @@ pub(super) struct FileSpec {
     pub(super) medium: Medium,
 }
 
+fn mapped() -> Medium {
+    Medium::Mapped
+}
+
 fn a_minute_ago() -> String {
     "1 min ago".to_owned()
 }
@@ -294,8 +298,8 @@ pub(super) struct BindingSpec {
     pub(super) host: Option<String>,
     #[serde(default)]
     pub(super) pid_namespace: Option<u64>,
-    /// What kind of file system all notes lie on.
-    #[serde(default)]
+    /// What kind of file system all notes lie on: of a local one it is never determined whether it maps owners.
+    #[serde(default = "mapped")]
     pub(super) medium: Medium,
     /// It exists and makes no sense.
     #[serde(default)]

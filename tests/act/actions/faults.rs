@@ -4,7 +4,6 @@
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::time::SystemTime;
 
 use claimtop::core::model::Key;
@@ -12,7 +11,7 @@ use claimtop::testing::act::{ActionError, Answer, Look, Patience, StateFolder, S
 use claimtop::testing::core::{Action, EndResult, History, Request, RestoreTo};
 use rustix::io::Errno;
 
-use crate::faulty::{Fault, FaultyDisk};
+use crate::faulty::{Fault, FaultyDisk, child_with};
 use crate::stage::{Stage, act, end, record, report, start_ticks};
 
 const ERRNOS: [Errno; 5] = [Errno::NOSPC, Errno::ROFS, Errno::IO, Errno::ACCESS, Errno::MFILE];
@@ -293,22 +292,13 @@ fn a_kill_before_any_call_loses_nothing() {
     sweep(|scene, far| {
         for at in 1.. {
             scene.reset();
-            let status = Command::new(std::env::current_exe().unwrap())
-                .args(["--exact", "actions::faults::child", "--nocapture"])
-                .env(
-                    CHILD,
-                    format!(
-                        "{:?} {at} {far} {} {}",
-                        scene.test_action,
-                        scene.live,
-                        scene.stage.path("").display()
-                    ),
-                )
-                .stdin(Stdio::null())
-                .stdout(Stdio::null())
-                .stderr(Stdio::null())
-                .status()
-                .unwrap();
+            let order = format!(
+                "{:?} {at} {far} {} {}",
+                scene.test_action,
+                scene.live,
+                scene.stage.path("").display()
+            );
+            let status = child_with("actions::faults::child", (CHILD, &order));
             scene.check(&format!("{:?}, far {far}, killed at {at}", scene.test_action));
             if status.success() {
                 break;

@@ -10,7 +10,7 @@ use claimtop::testing::act::{ActionError, Answer, Look, Patience, Rules, StateFo
 use claimtop::testing::core::{EndResult, History, Request, RescueFile, RescueTarget, RescueWay, RestoreTo};
 use rustix::io::Errno;
 
-use crate::faulty::{Fault, FaultyDisk};
+use crate::faulty::{Fault, FaultyDisk, child_with};
 use crate::stage::{self, SESSION, Stage, act};
 
 /// Marks the process that is to be killed: the deed, the call, and its stage.
@@ -206,14 +206,8 @@ fn a_kill_before_any_call_of_a_rescue_loses_nothing() {
         for at in 1.. {
             scene.reset();
             let before = scene.files();
-            let status = Command::new(std::env::current_exe().unwrap())
-                .args(["--exact", "actions::rescue::child"])
-                .env(CHILD, format!("{deed:?} {at} {}", scene.stage.path("").display()))
-                .stdin(Stdio::null())
-                .stdout(Stdio::null())
-                .stderr(Stdio::null())
-                .status()
-                .unwrap();
+            let order = format!("{deed:?} {at} {}", scene.stage.path("").display());
+            let status = child_with("actions::rescue::child", (CHILD, &order));
             scene.check(&before, &format!("{deed:?}, killed at {at}"));
             if status.success() {
                 assert!(at > 10, "{deed:?} made {at} calls");

@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
 use claimtop::testing::act::{
     ActionError, Answer, Disk, Look, Patience, Preview, StateFolder, System, follow_up,
@@ -13,7 +12,7 @@ use claimtop::testing::core::{
 };
 use rustix::io::Errno;
 
-use crate::faulty::{Fault, FaultyDisk};
+use crate::faulty::{Fault, FaultyDisk, child_with};
 use crate::stage::{self, Stage};
 
 /// Marks the process that is to be killed: the deed, the call, and its stage.
@@ -182,14 +181,8 @@ fn a_kill_before_any_call_of_a_set_up_loses_nothing() {
         for at in 1.. {
             scene.reset();
             let before = scene.files();
-            let status = Command::new(std::env::current_exe().unwrap())
-                .args(["--exact", "actions::setup::child"])
-                .env(CHILD, format!("{deed:?} {at} {}", scene.stage.path("").display()))
-                .stdin(Stdio::null())
-                .stdout(Stdio::null())
-                .stderr(Stdio::null())
-                .status()
-                .unwrap();
+            let order = format!("{deed:?} {at} {}", scene.stage.path("").display());
+            let status = child_with("actions::setup::child", (CHILD, &order));
             scene.check(&before, &format!("{deed:?}, killed at {at}"));
             if status.success() {
                 assert!(at > 10, "{deed:?} made {at} calls");
