@@ -217,7 +217,7 @@ fn a_high_and_wide_screen_has_the_evidence_below_in_columns() {
     let screen = screen(testing::busy(), (200, 50), "2");
     check((200, 50), "", &["asks you", "── Evidence", "Context ID", "same-process"]);
     let line = screen.lines().find(|line| line.contains("◆ same-worktree: two live")).unwrap();
-    assert!(line.contains("/tmp/tmux-1000/default)"), "the text goes on beside: {screen}");
+    assert!(line.contains("/tmp/tmux-1000/default)"), "the text continues in the next column: {screen}");
     assert!(!self::screen(testing::busy(), (200, 50), "2d").contains("Evidence"));
 }
 

@@ -4,13 +4,12 @@ use anyhow::anyhow;
 use jiff::Timestamp;
 use serde::Serialize;
 
-use crate::cli::act::open::{executor as acting, looking};
+use crate::cli::act::open::{executor as acting, expect_access, looking};
 use crate::cli::args::Consent;
 use crate::cli::output::columns::{Cell, Columns};
 use crate::cli::output::failure::{Exit, Failure, Outcome, of_action};
 use crate::cli::output::{Paint, print, said_yes, terminal_width};
 use crate::cli::settings::Settings;
-use crate::config::Access;
 use crate::core::model::Untrusted;
 use crate::core::model::text::{json, shown};
 use crate::core::plan::bring_back::ClosedWindow;
@@ -60,9 +59,8 @@ pub(crate) fn run(settings: &Settings, subjects: &[String], all: bool, consent: 
         let question = format!("Bring back {} {}", count(can_open, "window"), opener.place_words());
         consent.yes || (!consent.json && opener != Opener::Nobody && said_yes(&question)?)
     };
-    if is_confirmed && settings.effective.config.access == Access::ReadOnly {
-        let error = anyhow!("claimtop is read-only");
-        return Err(Failure::new(Exit::Refused, error).hint("omit --read-only, or use --dry-run"));
+    if is_confirmed {
+        expect_access(settings)?;
     }
     let opened: Vec<Option<OpenResult>> = if opener == Opener::Nobody {
         chosen.iter().map(|one| Some(opener.open(one))).collect()

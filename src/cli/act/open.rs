@@ -69,14 +69,23 @@ fn over(
     Ok(executor.with_rows(Format::Leo, Box::new(rows)))
 }
 
+/// Makes sure that something may be done.
+///
+/// # Errors
+/// claimtop is read-only.
+pub(super) fn expect_access(settings: &Settings) -> Result<(), Failure> {
+    if settings.effective.config.access == Access::ReadOnly {
+        let error = anyhow!("claimtop is read-only");
+        return Err(Failure::new(Exit::Refused, error).hint("omit --read-only, or use --dry-run"));
+    }
+    Ok(())
+}
+
 /// Opens the executor of this machine.
 pub(crate) fn opened(settings: &Settings, consent: &Consent) -> Result<Executor, Failure> {
     if consent.dry_run {
         return looking(settings);
     }
-    if settings.effective.config.access == Access::ReadOnly {
-        let error = anyhow!("claimtop is read-only");
-        return Err(Failure::new(Exit::Refused, error).hint("omit --read-only, or use --dry-run"));
-    }
+    expect_access(settings)?;
     executor(settings)
 }

@@ -8,7 +8,7 @@ pub(crate) mod record;
 pub(crate) mod story;
 pub(crate) mod window;
 
-use crate::core::model::{Finding, Key, Need, NeedKind, Remains};
+use crate::core::model::{Code, Finding, Key, Need, NeedKind, Remains};
 use crate::present::machine;
 use crate::present::need::{alike, sentence};
 use crate::present::report_index::Index;
@@ -34,8 +34,10 @@ pub(crate) fn write(page: &mut Page, index: &Index, key: &Key) -> String {
         return machine.name.clone();
     } else if let Some(finding) = index.finding(key) {
         return write_problem(page, index, finding, key);
-    } else if let Some(need) = index.need(key) {
-        return write_need(page, index, need);
+    } else if let Some(NeedKind::MoreDied { .. }) = index.need(key).map(|need| &need.kind) {
+        return more_died(page, index);
+    } else if let Some(NeedKind::Alike { code, needs }) = index.need(key).map(|need| &need.kind) {
+        return write_alike(page, index, (*code, needs));
     } else {
         if index.findings_near(key).is_empty() {
             page.text("Gone since the last look.", Tone::Notice);
@@ -46,30 +48,12 @@ pub(crate) fn write(page: &mut Page, index: &Index, key: &Key) -> String {
     index.name(key)
 }
 
-/// Writes what several things need that are one line.
-fn write_need(page: &mut Page, index: &Index, need: &Need) -> String {
-    match &need.kind {
-        NeedKind::Alike { code, needs } => {
-            page.text(
-                "Each of them, and the others of its kind in Problems (5), with its story:",
-                Tone::Plain,
-            );
-            let says = needs.iter().map(|need| sentence(&index.report, need, index.report.taken_at));
-            list(page, &alike::described(*code, needs).0, says);
-            code.name().to_owned()
-        }
-        NeedKind::MoreDied { .. } => more_died(page, index),
-        NeedKind::Waits { .. }
-        | NeedKind::Failed { .. }
-        | NeedKind::Stuck { .. }
-        | NeedKind::Done { .. }
-        | NeedKind::Unfinished { .. }
-        | NeedKind::Collision { .. }
-        | NeedKind::Died(_) => {
-            page.text(&sentence(&index.report, need, index.report.taken_at), Tone::Plain);
-            index.name(&need.key)
-        }
-    }
+/// Lists the collisions of one kind that are one line.
+fn write_alike(page: &mut Page, index: &Index, (code, needs): (Code, &[Need])) -> String {
+    page.text("Problems (5) has each of them with its story:", Tone::Plain);
+    let says = needs.iter().map(|need| sentence(&index.report, need, index.report.taken_at));
+    list(page, &alike::described(code, needs).0, says);
+    code.name().to_owned()
 }
 
 /// Lists what the dead windows have left that are not listed one by one.

@@ -36,19 +36,8 @@ pub(crate) fn merged(mut needs: Vec<Need>) -> Vec<Need> {
 
 /// Returns the kind of a collision that may be reported with others.
 fn kind(need: &Need) -> Option<Code> {
-    match &need.kind {
-        NeedKind::Collision { code, .. } => {
-            Some(*code).filter(|code| !matches!(code, Code::LostEdits | Code::SharedSessionId))
-        }
-        NeedKind::Waits { .. }
-        | NeedKind::Failed { .. }
-        | NeedKind::Stuck { .. }
-        | NeedKind::Done { .. }
-        | NeedKind::Unfinished { .. }
-        | NeedKind::Alike { .. }
-        | NeedKind::Died(_)
-        | NeedKind::MoreDied { .. } => None,
-    }
+    let NeedKind::Collision { code, .. } = &need.kind else { return None };
+    Some(*code).filter(|code| !matches!(code, Code::LostEdits | Code::SharedSessionId))
 }
 
 /// Says what several collisions of one kind are about, and the way out that is the same for all.

@@ -22,7 +22,7 @@ pub(super) struct SetupOutput {
     way: SetupWay,
     /// The entry of the journal that takes it back.
     pub(super) entry: Option<u64>,
-    /// Whether it was not done because nobody has said yes.
+    /// Whether it was not done because it was not confirmed.
     pub(super) is_unconfirmed: bool,
 }
 

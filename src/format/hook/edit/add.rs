@@ -172,7 +172,9 @@ impl Adding<'_> {
         let own = matcher.text().unwrap_or_default();
         let is_alone = group.get("hooks").is_some_and(|hooks| hooks.items().len() == 1);
         if own == entry.matcher {
-        } else if is_alone && EARLIER_MATCHERS.contains(&own) {
+            return;
+        }
+        if is_alone && EARLIER_MATCHERS.contains(&own) {
             self.splices.push((matcher.span.clone(), quoted(&entry.matcher)));
         } else {
             let (event, wanted) = (&entry.event, &entry.matcher);

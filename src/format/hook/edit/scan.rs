@@ -189,7 +189,7 @@ impl Scanner<'_> {
         self.fault(self.at, format!("expected {wanted}, found {found}"))
     }
 
-    /// Goes on behind white space and comments.
+    /// Skips white space and comments.
     fn skip(&mut self) -> Result<(), SettingsFault> {
         loop {
             let rest = self.rest();
