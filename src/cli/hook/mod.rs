@@ -9,6 +9,7 @@ pub(crate) mod setup;
 use super::output::print;
 use crate::cli::output::failure::{Exit, Outcome};
 use crate::core::model::{HookEntries, HookEntry, HookForm, Wiring};
+use crate::format::hook::edit::{by_event, entry_text};
 use crate::format::hook::guard::Asker;
 use crate::format::hook::settings::IN_ANY_CASE;
 
@@ -194,33 +195,16 @@ pub(crate) fn print_settings(agent: Option<Agent>, is_removal: bool) -> Outcome 
 /// Returns the settings of an agent: in the form that Claude Code began and others took over, or in
 /// Copilot CLI's own (<https://docs.github.com/en/copilot/reference/hooks-reference>).
 fn snippet(agent: Agent) -> String {
-    if agent == Agent::Opencode {
-        return PLUGIN.to_owned();
-    }
-    let is_copilot = agent == Agent::Copilot;
-    let version = if is_copilot { "  \"version\": 1,\n" } else { "" };
-    let hook = |command: &str, tools: &str| {
-        let command =
-            if agent.is_stopped_by_failures() { &format!("{command}{IN_ANY_CASE}") } else { command };
-        let matcher = if tools.is_empty() { String::new() } else { format!(r#""matcher": "{tools}", "#) };
-        if is_copilot {
-            format!(r#"{{ "type": "command", "bash": "{command}", "timeoutSec": 5 }}"#)
-        } else {
-            format!(r#"{{ {matcher}"hooks": [{{ "type": "command", "command": "{command}" }}] }}"#)
-        }
+    let entries = match wiring(agent) {
+        Wiring::Plugin(plugin) => return plugin,
+        Wiring::Hooks(entries) => entries,
     };
-    let mut groups: Vec<(&str, Vec<String>)> =
-        events(agent).iter().map(|event| (*event, vec![hook("claimtop bind", "")])).collect();
-    let (asker, all) = guarded(agent);
-    for (event, tools) in all {
-        let guard = hook(&format!("claimtop guard --for {}", asker.name()), tools);
-        match groups.iter_mut().find(|(other, _)| other == event) {
-            Some((_, hooks)) => hooks.push(guard),
-            None => groups.push((event, vec![guard])),
-        }
-    }
-    let lines: Vec<String> =
-        groups.iter().map(|(event, hooks)| format!("    \"{event}\": [{}]", hooks.join(", "))).collect();
+    let version = if entries.form == HookForm::Flat { "  \"version\": 1,\n" } else { "" };
+    let line = |(event, hooks): &(&str, Vec<&HookEntry>)| {
+        let hooks: Vec<String> = hooks.iter().map(|hook| entry_text(entries.form, hook)).collect();
+        format!("    \"{event}\": [{}]", hooks.join(", "))
+    };
+    let lines: Vec<String> = by_event(&entries.hooks).iter().map(line).collect();
     format!("{{\n{version}  \"hooks\": {{\n{}\n  }}\n}}\n", lines.join(",\n"))
 }
 

@@ -126,7 +126,8 @@ impl Adding<'_> {
                 return Err(fault_at(text.as_bytes(), groups.span.start, what));
             };
             let missing: Vec<_> = entries.into_iter().filter(|entry| !self.is_there(known, entry)).collect();
-            let missing: Vec<String> = missing.into_iter().map(|entry| self.made_entry(entry)).collect();
+            let missing: Vec<String> =
+                missing.into_iter().map(|entry| entry_text(self.entries.form, entry)).collect();
             if !missing.is_empty() {
                 self.added += missing.len();
                 self.splices.extend(self.layout.append(groups, &missing));
@@ -193,21 +194,11 @@ impl Adding<'_> {
 
     fn made_event(&self, event: &str, entries: &[&HookEntry], indent: &str) -> String {
         let (nl, unit) = (self.layout.line_end, &self.layout.unit);
-        let entries: Vec<String> =
-            entries.iter().map(|entry| format!("{indent}{unit}{}", self.made_entry(entry))).collect();
+        let entries: Vec<String> = entries
+            .iter()
+            .map(|entry| format!("{indent}{unit}{}", entry_text(self.entries.form, entry)))
+            .collect();
         format!("{}: [{nl}{}{nl}{indent}]", quoted(event), entries.join(&format!(",{nl}")))
-    }
-
-    fn made_entry(&self, entry: &HookEntry) -> String {
-        let command = quoted(&entry.command);
-        if self.entries.form == HookForm::Flat {
-            return format!(r#"{{ "type": "command", "bash": {command}, "timeoutSec": 5 }}"#);
-        }
-        let matcher = match entry.matcher.as_str() {
-            "" => String::new(),
-            matcher => format!(r#""matcher": {}, "#, quoted(matcher)),
-        };
-        format!(r#"{{ {matcher}"hooks": [{{ "type": "command", "command": {command} }}] }}"#)
     }
 
     fn finished(self) -> Result<EditedSettings, SettingsFault> {
@@ -222,6 +213,19 @@ impl Adding<'_> {
     }
 }
 
+/// Returns a hook's entry as it stands below its event.
+pub(crate) fn entry_text(form: HookForm, entry: &HookEntry) -> String {
+    let command = quoted(&entry.command);
+    if form == HookForm::Flat {
+        return format!(r#"{{ "type": "command", "bash": {command}, "timeoutSec": 5 }}"#);
+    }
+    let matcher = match entry.matcher.as_str() {
+        "" => String::new(),
+        matcher => format!(r#""matcher": {}, "#, quoted(matcher)),
+    };
+    format!(r#"{{ {matcher}"hooks": [{{ "type": "command", "command": {command} }}] }}"#)
+}
+
 fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
@@ -231,7 +235,7 @@ fn status_line(command: &str) -> String {
 }
 
 /// Returns the hooks by their events, in the order in which the events first come.
-fn by_event(hooks: &[HookEntry]) -> Vec<(&str, Vec<&HookEntry>)> {
+pub(crate) fn by_event(hooks: &[HookEntry]) -> Vec<(&str, Vec<&HookEntry>)> {
     let mut events: Vec<(&str, Vec<&HookEntry>)> = Vec::new();
     for hook in hooks {
         match events.iter_mut().find(|(event, _)| *event == hook.event) {

@@ -8,6 +8,7 @@ mod splice;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use self::add::{by_event, entry_text};
 pub(crate) use self::own::{EditedSettings, SettingsChange};
 pub(crate) use self::scan::ExtraKind;
 use self::scan::{SettingsFault, fault_at, scan};
