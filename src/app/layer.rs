@@ -61,6 +61,13 @@ pub(crate) enum Layer {
         /// The first line shown.
         scroll: usize,
     },
+    /// What can be set.
+    Settings {
+        /// Which one is chosen.
+        at: usize,
+        /// The first line shown.
+        scroll: usize,
+    },
     /// The keys that are active now.
     Help {
         /// The first line shown.
@@ -103,6 +110,7 @@ impl Layer {
             | Self::Recent { scroll }
             | Self::Diagnosis { scroll }
             | Self::Columns { scroll, .. }
+            | Self::Settings { scroll, .. }
             | Self::Help { scroll } => *scroll,
             Self::Palette(palette) => palette.scroll,
             Self::Sheet(sheet) => sheet.scroll,
@@ -120,6 +128,7 @@ impl Layer {
             | Self::Recent { scroll }
             | Self::Diagnosis { scroll }
             | Self::Columns { scroll, .. }
+            | Self::Settings { scroll, .. }
             | Self::Help { scroll } => scroll,
             Self::Palette(palette) => &mut palette.scroll,
             Self::Sheet(sheet) => &mut sheet.scroll,
@@ -130,7 +139,7 @@ impl Layer {
     pub(crate) fn chosen(&self) -> usize {
         match self {
             Self::Palette(palette) => palette.at,
-            Self::Columns { at, .. } | Self::Map { at, .. } => *at,
+            Self::Columns { at, .. } | Self::Settings { at, .. } | Self::Map { at, .. } => *at,
             Self::Evidence { .. }
             | Self::Versions { .. }
             | Self::Peek { .. }
@@ -146,7 +155,7 @@ impl Layer {
     pub(crate) fn at_mut(&mut self) -> Option<&mut usize> {
         match self {
             Self::Palette(palette) => Some(&mut palette.at),
-            Self::Columns { at, .. } | Self::Map { at, .. } => Some(at),
+            Self::Columns { at, .. } | Self::Settings { at, .. } | Self::Map { at, .. } => Some(at),
             Self::Evidence { .. }
             | Self::Versions { .. }
             | Self::Peek { .. }

@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use crate::app::keys::command::Command;
 pub(crate) use crate::app::keys::command::Step;
 use crate::app::table::geometry::Size;
+use crate::config::preference::{Preference, Preferences};
 use crate::core::history::journal::History;
 use crate::core::history::timeline::Past;
 use crate::core::model::{
@@ -74,6 +75,8 @@ pub enum Msg {
     Remembered(Vec<Past>),
     /// What is observed is kept in memory only, other than was asked for; why.
     Unkept(String),
+    /// What was set could not be kept; why.
+    Unset(String),
 }
 
 /// Whether changes are reported or must be looked for.
@@ -266,6 +269,8 @@ pub enum Effect {
     Keep(Vec<Arc<Past>>),
     /// Leave the terminal and stop, as Ctrl-Z asks.
     Suspend,
+    /// Let what a person has set count, and keep it.
+    Prefer(Preference, Preferences),
     /// Begin a recording, or end it.
     Record,
     /// Go to another look of a recording.

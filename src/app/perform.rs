@@ -32,6 +32,7 @@ pub(crate) fn perform(state: &mut State, command: Command) -> Vec<Effect> {
         Command::Reverse => reverse(state),
         Command::Columns => state.layers.push(Layer::Columns { at: 0, scroll: 0 }),
         Command::Toggle => toggle(state),
+        Command::Settings => state.layers.push(Layer::Settings { at: 0, scroll: 0 }),
         Command::Palette => state.layers.push(Layer::Palette(Palette::default())),
         Command::Pick => return pick(state),
         Command::NextProblem => problem(state, Toward::Next),
@@ -178,6 +179,10 @@ fn pick(state: &mut State) -> Vec<Effect> {
         Some(Pick::Command(_, Some(why))) => state.say_why(&why),
         Some(Pick::Column(column)) => sort_by(state, Some(column)),
         Some(Pick::Thing(key)) => return go_to(state, &key),
+        Some(Pick::Preference(which)) => {
+            state.preferences.turn(which);
+            return vec![Effect::Prefer(which, state.preferences), Effect::Repaint, Effect::Redraw];
+        }
         None => {}
     }
     vec![Effect::Redraw]

@@ -6,6 +6,7 @@ pub(crate) mod guard;
 pub(crate) mod keep;
 pub(crate) mod layers;
 mod machine;
+pub(crate) mod preference;
 
 use std::path::PathBuf;
 

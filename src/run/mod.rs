@@ -44,7 +44,9 @@ use crate::act::state::bind;
 use crate::app::kept::ScreenState;
 use crate::app::msg::{Hints, Msg, RecordingEvent};
 use crate::app::state::Options as ScreenOptions;
+use crate::config::preference::Preferences;
 use crate::config::{ColorChoice, Config, Switch};
+use crate::core::model::text::shown;
 use crate::observe::ReportSource;
 use crate::observe::fleet::Fleet;
 use crate::present::text::zone::Zone;
@@ -139,6 +141,9 @@ pub fn run(
         zone: Zone(clock::zone()),
         replayed: options.replay.as_ref().map(|replay| replay.at),
         start: options.start.clone(),
+        preferences: Preferences { theme: config.theme, mouse: config.mouse, alerts },
+        config_file: options.config_file.as_ref().map(|path| shown(&path.to_string_lossy())),
+        greeting: options.greeting,
     };
     let shown = screen::show(
         guard,
@@ -146,6 +151,7 @@ pub fn run(
         screen,
         (look(config), alerts),
         (acting, options.replay, options.shows_left_overs),
+        (colors(config), options.config_file),
     );
     let kept = runtime.block_on(shown)?;
     if let Some(path) = options.view.filter(|_| options.start.kept.as_ref() != Some(&kept)) {
@@ -174,10 +180,13 @@ fn event_of(event: ScanEvent) -> Event {
     }
 }
 
-fn look(config: &Config) -> Look {
-    let colors = match config.color {
+fn colors(config: &Config) -> Colors {
+    match config.color {
         ColorChoice::Auto | ColorChoice::Always => Colors::Used,
         ColorChoice::Never => Colors::Unused,
-    };
-    Look { palette: Palette::new(config.theme, colors), glyphs: config.glyphs }
+    }
+}
+
+fn look(config: &Config) -> Look {
+    Look { palette: Palette::new(config.theme, colors(config)), glyphs: config.glyphs }
 }

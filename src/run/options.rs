@@ -70,6 +70,10 @@ pub struct Options {
     pub history: Option<PathBuf>,
     /// What the screen starts with.
     pub(crate) start: Start,
+    /// Where what a person sets is kept, if it is.
+    pub(crate) config_file: Option<PathBuf>,
+    /// What is said once, at the first start.
+    pub(crate) greeting: Option<String>,
     /// Where its view is kept at the end, if it is.
     pub(crate) view: Option<PathBuf>,
     /// What is left to do when the program ends without coming back to its caller.

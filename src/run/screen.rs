@@ -1,5 +1,6 @@
 //! The screen's loop: what is due and what is reported, then keys, then the passing of time.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -22,6 +23,7 @@ use crate::app::table::geometry::Size;
 use crate::app::table::view::View;
 use crate::app::update;
 use crate::config::Alerts;
+use crate::config::preference::{Preference, Preferences};
 use crate::core::model::{Cost, Report};
 use crate::run::terminal::{clipboard, keyboard, sequences};
 use crate::run::threads::acting::Acting;
@@ -29,6 +31,7 @@ use crate::run::threads::event::Event;
 use crate::run::threads::work::Job;
 use crate::source::os::clock;
 use crate::source::own::cost as own;
+use crate::ui::theme::{Colors, Palette};
 use crate::ui::{self, Look, pointed};
 
 /// The most cells that are drawn: a terminal may claim any size, and each cell has to be kept.
@@ -52,6 +55,10 @@ struct Screen {
     shows_left_overs: Option<Tell>,
     attention: Attention,
     alerts: Alerts,
+    /// Whether there are colours.
+    colors: Colors,
+    /// Where what a person sets is kept.
+    config_file: Option<PathBuf>,
     /// When the next frame is due, if one is.
     due: Option<Instant>,
     pace: Pace,
@@ -68,9 +75,11 @@ pub(super) async fn show(
     options: Options,
     (look, alerts): (Look, Alerts),
     (acting, replay, shows_left_overs): (Acting, Option<Replay>, Option<Tell>),
+    (colors, config_file): (Colors, Option<PathBuf>),
 ) -> anyhow::Result<ScreenState> {
     let state = State::new(options, size()?, clock::now());
-    let mut screen = Screen { shows_left_overs, ..Screen::new(guard, state, look, alerts, acting, replay) };
+    let screen = Screen::new(guard, state, look, alerts, acting, replay);
+    let mut screen = Screen { shows_left_overs, colors, config_file, ..screen };
     screen.draw()?;
     let mut keys = EventStream::new();
     loop {
@@ -127,6 +136,8 @@ impl Screen {
             shows_left_overs: None,
             attention: Attention::default(),
             alerts,
+            colors: Colors::Used,
+            config_file: None,
             due: None,
             pace: Pace::new(now),
             told_at: now,
@@ -230,6 +241,7 @@ impl Screen {
                 Effect::FindClosed => self.acting.ask(Job::FindClosed),
                 Effect::BringBack(sessions) => self.acting.ask(Job::BringBack(sessions)),
                 Effect::ReadHistory => self.acting.ask(Job::ReadHistory),
+                Effect::Prefer(which, preferences) => self.prefer(which, preferences)?,
                 Effect::Record => self.acting.ask(Job::Record),
                 Effect::Step(step) => self.step(step)?,
                 Effect::Keep(past) => self.acting.ask(Job::Keep(past)),
@@ -245,6 +257,17 @@ impl Screen {
             self.plan_tick();
         }
         Ok(Flow::Continue)
+    }
+
+    /// Lets what a person has set count at once, and has it kept where that may be.
+    fn prefer(&mut self, which: Preference, preferences: Preferences) -> anyhow::Result<()> {
+        self.look.palette = Palette::new(preferences.theme, self.colors);
+        self.alerts = preferences.alerts;
+        self.guard.set_mouse(preferences.mouse)?;
+        if let (Some(path), false) = (&self.config_file, self.state.options.access.is_read_only()) {
+            self.acting.ask(Job::Prefer(path.clone(), which, preferences));
+        }
+        Ok(())
     }
 
     fn step(&mut self, step: Step) -> anyhow::Result<()> {

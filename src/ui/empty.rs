@@ -50,6 +50,10 @@ fn lines(state: &State, room: usize) -> Vec<Line> {
     lines.extend(sources(report));
     lines.push(Line::default());
     lines.push(
+        Line::new("claimtop setup", Tone::Key)
+            .then(" adds its hooks to your agents, shown first and undoable.", Tone::Dim),
+    );
+    lines.push(
         Line::new("claimtop demo", Tone::Key)
             .then(" shows a made-up world with one of everything.", Tone::Dim),
     );

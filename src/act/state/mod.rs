@@ -10,5 +10,6 @@ pub(crate) mod kept;
 pub(crate) mod known_machines;
 pub(crate) mod last_known;
 pub(crate) mod ledger;
+pub(crate) mod preferences;
 pub(crate) mod store_id;
 pub(crate) mod tombstones;

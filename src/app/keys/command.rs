@@ -58,6 +58,8 @@ pub enum Command {
     Peek,
     /// Hide the details beside the table, or show them.
     Details,
+    /// Show what can be set.
+    Settings,
     /// Bring back dead windows.
     BringBack,
     /// Show what has changed lately.
@@ -114,6 +116,7 @@ impl Command {
             Self::Versions => "versions of its files",
             Self::Peek => "peek: what it said and what its pane shows",
             Self::Details => "hide or show the details",
+            Self::Settings => "settings: theme, mouse, bell",
             Self::BringBack => "bring back a dead window",
             Self::Recent => "recent changes",
             Self::Map => "map",

@@ -138,6 +138,7 @@ pub(crate) const BINDINGS: &[Binding] = &[
         1,
     ),
     bind(&[P::Char(','), P::Char('<')], C::Step(Step::Previous), ",", "", "", 0),
+    bind(&[P::Char(',')], C::Settings, ",", "", "Settings: theme, mouse, title, bell, notifications", 0),
     bind(
         &[P::Char(']')],
         C::Step(Step::MinuteOn),
@@ -257,6 +258,7 @@ fn says_why(state: &State, command: Command) -> bool {
         | C::Peek
         | C::BringBack
         | C::Details
+        | C::Settings
         | C::Recent
         | C::Map
         | C::Diagnosis
@@ -326,7 +328,7 @@ mod tests {
         let mut seen: Vec<Press> = Vec::new();
         // Where a layer is open some mean another thing, never both.
         let is_other = |binding: &&Binding| {
-            !matches!(binding.command, C::Yes | C::Merge | C::Leave | C::Toggle | C::Pick)
+            !matches!(binding.command, C::Yes | C::Merge | C::Leave | C::Toggle | C::Pick | C::Settings)
         };
         for press in BINDINGS.iter().filter(is_other).flat_map(|binding| binding.presses) {
             assert!(!seen.contains(press), "{press:?} is bound twice");

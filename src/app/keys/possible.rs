@@ -78,6 +78,7 @@ pub(crate) fn why_not(state: &State, top: Option<&Layer>, command: Command) -> O
         C::Merge => or(sheet.is_some_and(Sheet::takes_merge), "there is nothing to merge"),
         C::Freeze => or(state.index.is_some() && !matches!(top, Some(Layer::Help { .. })), COVERED),
         C::Filter | C::Diagnosis => on_table(),
+        C::Settings => on_table().or_else(|| or(state.options.replayed.is_none(), "not in a recording")),
         C::Details => on_table().or_else(|| {
             or(state.size.detail(state.table.rows.len()) != Detail::None, "there is no room for details")
         }),

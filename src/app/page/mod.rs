@@ -9,5 +9,6 @@ pub(crate) mod pages;
 pub(crate) mod panel;
 pub(crate) mod past;
 pub(crate) mod peek;
+pub(crate) mod settings;
 pub(crate) mod summary;
 pub(crate) mod versions;

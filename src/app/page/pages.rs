@@ -4,7 +4,7 @@ use super::panel::Panel;
 use crate::app::keys::{keymap, palette};
 use crate::app::layer::Layer;
 use crate::app::page::entry;
-use crate::app::page::{bring_back, diagnosis, map, past, peek, versions};
+use crate::app::page::{bring_back, diagnosis, map, past, peek, settings, versions};
 use crate::app::rows::history;
 use crate::app::sheet;
 use crate::app::state::{Pane, State};
@@ -75,6 +75,10 @@ fn panel(state: &State) -> Option<Panel> {
             let (title, columns) = chooser::write(&mut page, state);
             choices = columns;
             title
+        }
+        Layer::Settings { .. } => {
+            choices = settings::write(&mut page, state);
+            "Settings".to_owned()
         }
         Layer::Help { .. } => write_help(&mut page, state),
     };

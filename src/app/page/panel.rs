@@ -1,6 +1,7 @@
 //! The open panel, ready to be drawn.
 
 use crate::app::keys::command::Command;
+use crate::config::preference::Preference;
 use crate::core::model::Key;
 use crate::present::text::page::Page;
 
@@ -31,6 +32,8 @@ pub(crate) enum Pick {
     Command(Command, Option<String>),
     /// A column of the table.
     Column(usize),
+    /// A setting.
+    Preference(Preference),
     Thing(Key),
 }
 

@@ -112,6 +112,7 @@ fn hint(remedy: Remedy, open: Option<&Layer>) -> Line {
                 | Layer::Help { .. }
                 | Layer::Palette(_)
                 | Layer::Columns { .. }
+                | Layer::Settings { .. }
                 | Layer::Diagnosis { .. }
                 | Layer::Recent { .. }
                 | Layer::Versions { .. }

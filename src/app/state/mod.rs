@@ -26,6 +26,7 @@ use crate::app::table::bands::Bands;
 use crate::app::table::filter::Filter;
 use crate::app::table::geometry::Size;
 use crate::app::table::view::{View, ViewPosition, ViewPositions};
+use crate::config::preference::Preferences;
 use crate::config::{Access, Switch};
 use crate::core::history::first_told::EverTold;
 use crate::core::history::journal::{Entry, History};
@@ -55,6 +56,12 @@ pub struct Options {
     pub replayed: Option<Position>,
     /// What is kept from the last start.
     pub start: Start,
+    /// What a person may set, as it is at the start.
+    pub preferences: Preferences,
+    /// The configuration file, where there is a place for one.
+    pub config_file: Option<String>,
+    /// What is said once, at the first start.
+    pub greeting: Option<String>,
 }
 
 /// What the header of the table shows.
@@ -127,6 +134,8 @@ pub struct State {
     pub(crate) are_details_hidden: bool,
     /// How busy each window was lately.
     pub(crate) activity: Activity,
+    /// What a person has set.
+    pub(crate) preferences: Preferences,
     /// What the next key chooses from, after the one that sorts.
     pub(crate) header: Header,
     pub(crate) marks: BTreeSet<Key>,
@@ -176,8 +185,9 @@ pub struct State {
 impl State {
     /// Makes the state before the first look.
     pub fn new(options: Options, size: Size, now: Timestamp) -> Self {
-        let kept = options.start.kept.clone();
+        let (kept, greeting) = (options.start.kept.clone(), options.greeting.clone());
         let mut state = Self::empty(options, size, now);
+        state.message = greeting;
         if let Some(kept) = kept {
             kept.apply(&mut state.view, &mut state.places, &mut state.filter);
         }
@@ -195,6 +205,7 @@ impl State {
 
     fn empty(options: Options, size: Size, now: Timestamp) -> Self {
         Self {
+            preferences: options.preferences,
             options,
             index: None,
             waiting: None,
@@ -273,6 +284,7 @@ impl State {
                 | Layer::Diagnosis { .. }
                 | Layer::Palette(_)
                 | Layer::Columns { .. }
+                | Layer::Settings { .. }
                 | Layer::Help { .. },
             ) => None,
             None if self.pane == Pane::Table => None,
@@ -320,6 +332,7 @@ impl State {
                 Layer::Help { .. }
                 | Layer::Palette(_)
                 | Layer::Columns { .. }
+                | Layer::Settings { .. }
                 | Layer::Diagnosis { .. }
                 | Layer::Recent { .. }
                 | Layer::Versions { .. }

@@ -3,6 +3,7 @@ use std::sync::Arc;
 use super::{look, now, panel_text, press, seen, shown};
 use crate::app::msg::Effect;
 use crate::app::rows::now::note;
+use crate::config::preference::Preference;
 use crate::core::model::{
     Action, Call, Halfway, Key, Need, NeedKind, Remains, Report, Request, RestoreTo, Target, Waiting, Wants,
 };
@@ -180,4 +181,16 @@ fn y_copies_the_command_that_is_advised() {
     let command =
         "git -C /home/dev/src/shop-cart worktree add /home/dev/src/shop-cart-cart-tests -b cart-tests";
     assert_eq!(state.message.as_deref(), Some(format!("Copied the command {command}").as_str()));
+}
+
+#[test]
+fn a_setting_turns_to_its_next_value_at_once() {
+    let mut state = seen(needing());
+    press(&mut state, ",");
+    assert!(panel_text(&state).starts_with("theme   dark"), "{}", panel_text(&state));
+    let effects = press(&mut state, "\n");
+    assert!(effects.iter().any(|one| matches!(one, Effect::Prefer(Preference::Theme, _))), "{effects:?}");
+    assert!(panel_text(&state).starts_with("theme   light"), "{}", panel_text(&state));
+    press(&mut state, "j\n");
+    assert!(panel_text(&state).contains("mouse   true"), "{}", panel_text(&state));
 }

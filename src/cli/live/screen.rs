@@ -9,6 +9,8 @@ use rustix::io::Errno;
 
 use super::replay::{self, Player};
 use crate::app::kept::{ScreenState, Start};
+use crate::cli::hook::check;
+use crate::cli::hook::check::{AgentHooks, AgentSettings};
 use crate::cli::output::failure::{Exit, Failure, Outcome};
 use crate::cli::output::{Paint, Shape};
 use crate::cli::rescue::keep::keep_before_clean_up;
@@ -115,12 +117,23 @@ pub(crate) fn screen(settings: &Settings, observer: Observer, about: About) -> O
         versions: Some(versions(settings)),
         talk: Some(talk(settings)),
         history,
+        config_file: settings.file.path(),
+        greeting: greeting(settings, &start),
         start,
         view,
         at_end,
     };
     run::run(observer, &config, options).map_err(|error| Failure::new(Exit::Failed, error))?;
     Ok(Exit::Fine)
+}
+
+/// Returns what is said at the first start, where no agent has a hook of claimtop's yet.
+fn greeting(settings: &Settings, start: &Start) -> Option<String> {
+    let hooks = check::all(settings);
+    let is_any = |hooks: &AgentHooks| hooks.found.as_ref().is_ok_and(AgentSettings::has_any);
+    let is_new = start.kept.is_none() && settings.view.is_some() && !hooks.iter().any(is_any);
+    let says = "New here: `claimtop setup` adds hooks to your agents, shown first and undoable, so that each window is known for certain";
+    is_new.then(|| says.to_owned())
 }
 
 /// Returns what reads the versions of what a window wrote.

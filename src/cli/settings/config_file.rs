@@ -26,6 +26,14 @@ impl ConfigFile {
         }
     }
 
+    /// Returns where it is, or would be.
+    pub(crate) fn path(&self) -> Option<PathBuf> {
+        match self {
+            Self::Read(path) | Self::Absent(path) => Some(path.clone()),
+            Self::Nowhere => None,
+        }
+    }
+
     /// Returns the folder of the formats that a person has described; it need not be there.
     pub(crate) fn formats(&self) -> Option<PathBuf> {
         Some(self.folder()?.join("formats"))

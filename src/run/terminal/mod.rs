@@ -82,6 +82,16 @@ impl Guard {
         Ok(())
     }
 
+    /// Takes the mouse, or leaves it to the terminal.
+    pub(super) fn set_mouse(&mut self, mouse: Switch) -> io::Result<()> {
+        let is_other = std::mem::replace(&mut self.mouse, mouse) != mouse;
+        match mouse {
+            Switch::On if is_other => execute!(self.backend, EnableMouseCapture),
+            Switch::Off if is_other => execute!(self.backend, DisableMouseCapture),
+            Switch::On | Switch::Off => Ok(()),
+        }
+    }
+
     /// Forgets what the terminal shows, so that the next frame is drawn whole.
     pub(super) fn forget(&mut self) {
         self.shown = Buffer::default();

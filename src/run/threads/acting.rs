@@ -17,6 +17,7 @@ use crate::act::executor::Executor;
 use crate::act::preflight::preview::Preview;
 use crate::act::rules::Answer;
 use crate::act::state::history_ring::HistoryRing;
+use crate::act::state::preferences;
 use crate::app::msg::{Jump, Msg, RecordingEvent, SheetAnswer};
 use crate::app::page::versions::VersionsQuestion;
 use crate::core::history::timeline::Past;
@@ -187,6 +188,11 @@ impl Worker {
                 Job::Measure(household) => {
                     let members = measured(&household);
                     self.send(Msg::Household(household.key, members));
+                }
+                Job::Prefer(path, which, preferences) => {
+                    if let Err(error) = preferences::keep(&path, which, &preferences) {
+                        self.send(Msg::Unset(error.to_string()));
+                    }
                 }
                 Job::Record => self.record(),
                 Job::Keep(past) => self.keep(&past),

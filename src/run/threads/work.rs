@@ -1,8 +1,10 @@
 //! What the threads that act are asked to do.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::app::msg::SheetAnswer;
+use crate::config::preference::{Preference, Preferences};
 use crate::core::history::timeline::Past;
 use crate::core::model::{Household, Request, Untrusted};
 use crate::run::tickets::Ticket;
@@ -23,6 +25,8 @@ pub(crate) enum Job {
     Offer(Vec<Request>),
     /// Do what was offered last and is confirmed by this.
     Act(Ticket, SheetAnswer),
+    /// Write what a person has set into this file.
+    Prefer(PathBuf, Preference, Preferences),
     ReadHistory,
     /// Find the windows that have died without being closed.
     FindClosed,

@@ -324,3 +324,23 @@ fn a_window_that_a_person_has_brought_back_meanwhile_is_not_opened_again() {
     asking.wait_for("not brought back");
     assert_eq!(ran(&world).len(), 1);
 }
+
+#[test]
+fn the_lines_of_the_page_show_a_summary_and_open_the_screen() {
+    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/pane.md")).unwrap();
+    let lines = page.split_once("```tmux\n").unwrap().1.split_once("```").unwrap().0;
+    let world = World::new();
+    let arguments = format!("claimtop --home {} --tmp {}", at(&world, "home"), at(&world, "tmp"));
+    world.write("home/.keep", "");
+    world.write("tmp/.keep", "");
+    let configuration = world.write("tmux.conf", &lines.replace("claimtop", &arguments));
+    std::fs::create_dir_all(world.path("bin")).unwrap();
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_claimtop"), world.path("bin/claimtop")).unwrap();
+    let tmux = server(&world, "one.sock");
+    tmux.ask(&["source-file", configuration.to_str().unwrap()]);
+    let keys = tmux.ask(&["list-keys", "-T", "prefix", "C"]);
+    assert!(keys.contains("display-popup") && keys.contains("claimtop"), "{keys}");
+    // tmux runs the command for a terminal that is attached.
+    let mut person = tmux.attach();
+    person.wait_for("0 windows");
+}

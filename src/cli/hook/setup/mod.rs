@@ -8,7 +8,7 @@ use self::agent::{AgentSetup, SetupState};
 use self::output::SetupOutput;
 use crate::act::executor::Executor;
 use crate::act::preflight::preview::Preview;
-use crate::act::rules::Answer;
+use crate::act::rules::{Answer, Rules};
 use crate::cli::act::open;
 use crate::cli::args::{Consent, SetupArguments};
 use crate::cli::hook::{ALL, Agent, check};
@@ -70,7 +70,13 @@ fn planned(
     let requests: Vec<Request> = planned.iter().map(|setup| setup.request()).collect();
     let mut alone = Vec::new();
     let mut files = Vec::new();
-    for (setup, seen) in planned.iter_mut().zip(executor.see(report, &requests).map_err(of_action)?) {
+    let mut all = executor.see(report, &requests).map_err(of_action)?;
+    if all.iter().any(|seen| matches!(seen, Ok(Preview { wait: Some(_), .. }))) {
+        // What was written a moment ago may be written again.
+        std::thread::sleep(Rules::SETTLED_FOR.unsigned_abs());
+        all = executor.see(report, &requests).map_err(of_action)?;
+    }
+    for (setup, seen) in planned.iter_mut().zip(all) {
         match seen {
             Err(error) => setup.state = SetupState::Refused(error.to_string()),
             Ok(Preview { wait: Some(wait), .. }) => setup.state = SetupState::Refused(wait.to_string()),
