@@ -197,6 +197,7 @@ fn command(arguments: Arguments) -> Outcome {
             show::stats::run(&settings, days, if json { Shape::Json } else { Shape::Text(paint) })
         }
         Command::Alive(asked) => alive::run(asked, || Ok(scene(options, environment)?.observer)),
+        Command::Wait(asked) => live::wait::run(scene(options, environment)?.observer, asked),
         Command::ContextId(asked) => show::context_id::run(asked, options, environment),
         Command::Bind(asked) => Ok(hook::bind::run(asked, options, environment)),
         Command::Guard { asker, what } => guarding(asker.as_deref(), what, options, environment),

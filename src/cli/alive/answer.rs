@@ -70,6 +70,10 @@ impl Answer {
         self
     }
 
+    pub(super) fn state(&self) -> VerdictState {
+        self.verdict.state
+    }
+
     fn exit(&self) -> Exit {
         match self.verdict.state {
             VerdictState::Alive => Exit::Fine,

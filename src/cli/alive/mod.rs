@@ -13,7 +13,8 @@ use crate::cli::args::help::definition;
 use crate::cli::args::{AliveArguments, AliveSubject};
 use crate::cli::output::failure::{Exit, Failure, Outcome};
 use crate::cli::output::{Paint, Shape};
-use crate::core::judge::liveness::by_number::ProcessQuery;
+use crate::core::judge::liveness::by_number::{ProcessQuery, RecordedStart};
+use crate::core::model::{ProcessId, StatedPid, VerdictState};
 use crate::observe::Observer;
 
 /// Parses a plain `alive PID[@START]` without building the whole parser, and without reading anything: scripts run it
@@ -52,6 +53,16 @@ pub(crate) fn usage(outcome: Outcome) -> Outcome {
 /// The output cannot be written.
 pub(crate) fn of_process(query: &ProcessQuery, shape: Shape) -> Outcome {
     process::answer(query).print(shape)
+}
+
+/// Returns whether the very process lives, by a look of its own.
+pub(crate) fn life_of(process: ProcessId) -> VerdictState {
+    let query = ProcessQuery {
+        pid: StatedPid::Valid(process.pid),
+        start: Some(RecordedStart::Ticks(process.start_ticks)),
+        namespace: None,
+    };
+    process::answer(&query).state()
 }
 
 /// Answers for what the arguments name; `observer` prepares to look, where that takes more than one process.

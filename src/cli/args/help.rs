@@ -39,7 +39,9 @@ const GROUPS: [Group; 4] = [
     Group {
         title: "Advanced",
         shown: &[],
-        named: &["alive", "guard", "bind", "context-id", "record", "replay", "fleet", "witness", "stream"],
+        named: &[
+            "alive", "wait", "guard", "bind", "context-id", "record", "replay", "fleet", "witness", "stream",
+        ],
     },
 ];
 

@@ -20,7 +20,7 @@ pub(crate) use self::hooks::{BindArguments, ContextArguments, GuardCommand, Hook
 pub(crate) use self::options::{LogLevel, Options};
 pub(crate) use self::showing::{
     AliveArguments, AliveSubject, DemoArguments, FormatsCommand, RecordArguments, ReplayArguments,
-    ReportArguments, View,
+    ReportArguments, View, WaitArguments, WaitFor,
 };
 use crate::cli::settings::values::{CompletionShell, NamedCommand};
 
@@ -102,6 +102,11 @@ pub(crate) enum Command {
     ///
     /// Exit code 0 alive, 1 dead, 2 unknown, 64 usage; dead only with its proof.
     Alive(AliveArguments),
+    /// Wait until a window or a claim is in some state
+    ///
+    /// Exit code 0 when it is so, 1 when the time is over or it can no longer become so. It waits for events and
+    /// costs nothing meanwhile.
+    Wait(WaitArguments),
     /// Print the context ID of the calling process
     ContextId(ContextArguments),
     /// Record which process runs a session; for hooks

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::builder::NonEmptyStringValueParser;
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand, ValueEnum, ValueHint};
 use jiff::Timestamp;
 
 use crate::core::judge::liveness::by_number::ProcessQuery;
@@ -45,6 +45,33 @@ pub(crate) struct AliveArguments {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// The arguments of `wait`.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct WaitArguments {
+    /// Any name on the screen: of a window, a record or a claim
+    #[arg(value_name = "NAME", value_hint = ValueHint::Username)]
+    pub(crate) subject: String,
+    /// What it waits for
+    #[arg(long, value_name = "STATE")]
+    pub(crate) until: WaitFor,
+    /// Give up after so many seconds, with exit code 1
+    #[arg(long, value_name = "SECONDS")]
+    pub(crate) timeout: Option<u64>,
+}
+
+/// What `wait` waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum WaitFor {
+    /// The holder is proven dead
+    Dead,
+    /// The window has ended its turn
+    YourTurn,
+    /// Nobody who may live holds the claim
+    Free,
+    /// The window asks a person
+    Waits,
 }
 
 /// What `alive` is about.

@@ -6,3 +6,4 @@ pub(crate) mod frames;
 pub(crate) mod record;
 pub(crate) mod replay;
 pub(crate) mod screen;
+pub(crate) mod wait;

@@ -29,7 +29,7 @@ const TYPED_AT_MOST: usize = 40;
 /// made, and again before it is carried out.
 pub(crate) fn plan_stop(report: &Report, key: &Key, signal: Signal) -> Plan {
     let left = report.left_overs.iter().find(|one| one.key == *key);
-    let window = report.windows.iter().find(|window| window.key == *key);
+    let window = report.window(key);
     match (left, window) {
         (Some(one), _) => of_left_over(one, signal),
         (None, Some(window)) => of_window(report, window, signal),

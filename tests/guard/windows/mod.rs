@@ -19,5 +19,6 @@ mod service;
 mod sessions;
 mod stash;
 mod tmux;
+mod wait;
 mod work;
 mod zellij;

@@ -14,13 +14,13 @@ use crate::world::World;
 const ID: &str = "68e42426-d304-4174-9fca-9ed786d1582e";
 
 /// A process under Claude Code's name with its entry in the registry, until it is dropped.
-struct Window<'a> {
-    process: Child,
+pub(super) struct Window<'a> {
+    pub(super) process: Child,
     world: &'a World,
 }
 
 impl<'a> Window<'a> {
-    fn start(world: &'a World) -> Self {
+    pub(super) fn start(world: &'a World) -> Self {
         let program = world.path("node_modules/@anthropic-ai/claude-code/bin/claude");
         std::fs::create_dir_all(program.parent().unwrap()).unwrap();
         program::copy("/bin/sh", &program);
@@ -29,7 +29,7 @@ impl<'a> Window<'a> {
         Self { process: program::spawn(&mut command), world }
     }
 
-    fn registers(&self, status: &Value) {
+    pub(super) fn registers(&self, status: &Value) {
         let pid = self.process.id();
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
         let ticks = stat.rsplit(')').next().unwrap().split_whitespace().nth(19).unwrap().to_owned();
@@ -44,7 +44,7 @@ impl<'a> Window<'a> {
 
     /// Waits until claimtop reports this about it.
     #[track_caller]
-    fn check(&self, arguments: &[&str], expected: impl Fn(&Value) -> bool) {
+    pub(super) fn check(&self, arguments: &[&str], expected: impl Fn(&Value) -> bool) {
         let mut found = Value::Null;
         for _ in 0..100 {
             let report: Value = serde_json::from_str(&self.world.run(arguments).out).unwrap();

@@ -146,14 +146,18 @@ impl Report {
         if is_far { self.told_at() } else { self.taken_at }
     }
 
+    /// Returns the window of this key.
+    pub(crate) fn window(&self, key: &Key) -> Option<&WindowView> {
+        self.windows.iter().find(|window| window.key == *key)
+    }
+
     /// Returns what distinguishes the processes of a window, or of a left-over, from all others.
     pub(crate) fn household(&self, key: &Key) -> Option<Household> {
         // PIDs of another machine mean other processes here.
         if key.machine().is_some() {
             return None;
         }
-        let window = self.windows.iter().find(|window| window.key == *key);
-        let window = window.map(|window| (window.pid, window.start_ticks, window.started_at));
+        let window = self.window(key).map(|window| (window.pid, window.start_ticks, window.started_at));
         let left = self.left_overs.iter().find(|left| left.key == *key);
         let left = left.map(|left| (left.pid, left.start_ticks, left.started_at));
         let (pid, start_ticks, started_at) = window.or(left)?;
@@ -165,8 +169,8 @@ impl Report {
 
     /// Returns the name and the work of a window, or of a dead one that has edited files, by any of its records.
     pub(crate) fn owner_of_edits(&self, key: &Key) -> Option<(Untrusted, &Arc<Work>)> {
-        let window = self.windows.iter().find(|window| window.key == *key);
-        let living = window.and_then(|window| Some((window.title().as_str().into(), window.work.as_ref()?)));
+        let living =
+            self.window(key).and_then(|window| Some((window.title().as_str().into(), window.work.as_ref()?)));
         let session = || self.records.iter().find(|record| record.key == *key)?.session_id.as_ref();
         let dead = || self.lost.iter().find(|lost| session() == Some(&lost.work.session));
         living.or_else(|| dead().map(|lost| (lost.name.clone(), &lost.work)))

@@ -1,0 +1,262 @@
+//! `wait`: returns when something is so, and says so; it looks when something changes, not at intervals.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::anyhow;
+use tokio::time::{Instant, sleep_until};
+
+use super::following::{Following, Next, follow};
+use crate::cli::alive;
+use crate::cli::args::{WaitArguments, WaitFor};
+use crate::cli::output::failure::{Exit, Failure, Outcome};
+use crate::cli::output::{complain, print_if_heard};
+use crate::cli::show::explain::find::{Match, find};
+use crate::core::model::text::shown;
+use crate::core::model::{
+    ClaimStatus, ClaimView, Key, ProcessId, Report, Resource, SourceState, VerdictState, WindowDoing,
+    WindowState, WindowView,
+};
+use crate::core::plan::find::{Meaning, Subject, find as resolve};
+
+/// Waits until it is so, the time is over, or it can no longer become so.
+///
+/// # Errors
+/// Nothing or several things are called so, or that can never be of what is; the looks fail.
+pub(crate) fn run(observer: crate::observe::Observer, asked: WaitArguments) -> Outcome {
+    follow(observer, async |following| wait(following, &asked).await)
+}
+
+async fn wait(mut following: Following, asked: &WaitArguments) -> Outcome {
+    let end = asked.timeout.map(|seconds| Instant::now() + Duration::from_secs(seconds));
+    let mut awaited: Option<Awaited> = None;
+    let mut present = "nothing was seen yet".to_owned();
+    loop {
+        let over = async {
+            match end {
+                Some(end) => sleep_until(end).await,
+                None => std::future::pending().await,
+            }
+        };
+        // `None` when the time is over.
+        let next = tokio::select! {
+            biased;
+            next = following.next() => Some(next),
+            () = over => None,
+        };
+        let report = match next.transpose()? {
+            Some(Next::Looked(report)) => report,
+            Some(Next::HintsLost) => continue,
+            Some(Next::Interrupted) => return Ok(Exit::Problems),
+            None => {
+                complain(&format!("not within {} s: {present}", asked.timeout.unwrap_or_default()));
+                return Ok(Exit::Problems);
+            }
+        };
+        let seen = match &mut awaited {
+            Some(awaited) => awaited.state(&report),
+            None => awaited.insert(Awaited::find(&report, &asked.subject, asked.until)?).state(&report),
+        };
+        match seen {
+            Seen::So(line) => {
+                print_if_heard(&format!("{line}\n"))?;
+                return Ok(Exit::Fine);
+            }
+            Seen::Never(line) => {
+                complain(&line);
+                return Ok(Exit::Problems);
+            }
+            Seen::NotYet(line) => present = line,
+        }
+    }
+}
+
+/// How it stands in one look, in words.
+#[derive(Debug, PartialEq, Eq)]
+enum Seen {
+    So(String),
+    NotYet(String),
+    /// It can no longer become so.
+    Never(String),
+}
+
+/// What is waited for, as the first look found it.
+enum Awaited {
+    Window { key: Key, title: String, process: ProcessId, until: WaitFor },
+    Record { key: Key, title: String },
+    Claim(FreeClaim),
+}
+
+/// A resource that is to become free.
+struct FreeClaim {
+    resource: Resource,
+    /// The sources when it was last seen held: what one of them no longer reads has not gone.
+    sources: BTreeMap<String, SourceState>,
+}
+
+impl Awaited {
+    /// Finds what a name means in the first look.
+    fn find(report: &Report, name: &str, until: WaitFor) -> Result<Self, Failure> {
+        let free = |claim: &ClaimView| {
+            Self::Claim(FreeClaim { resource: claim.resource.clone(), sources: sources(report) })
+        };
+        // Two windows may claim it, and it is free once neither does.
+        let path = std::path::absolute(Path::new(name)).unwrap_or_else(|_| name.into());
+        if until == WaitFor::Free
+            && let Meaning::Several(all) = resolve(report, name, &path)
+            && let Some(claim) = one_resource(&all)
+        {
+            return Ok(free(claim));
+        }
+        let subject = match find(report, name)? {
+            Match::One(subject) => subject,
+            Match::Left(record) => Subject::Record(record),
+        };
+        let of = |window: &WindowView| Self::Window {
+            key: window.key.clone(),
+            title: window.title(),
+            process: ProcessId { pid: window.pid, start_ticks: window.start_ticks },
+            until,
+        };
+        let window = match subject {
+            Subject::Window(window) => Some(window),
+            Subject::Record(record) => record.window.as_ref().and_then(|key| report.window(key)),
+            Subject::Claim(claim) => claim.window.as_ref().and_then(|key| report.window(key)),
+            Subject::LeftOver(_) | Subject::LeftTree(_) | Subject::LeftStash(_) | Subject::Broken(_) => None,
+        };
+        let held = match subject {
+            Subject::Claim(claim) => Some(claim),
+            Subject::Record(record) => {
+                let mut claims = report.claims.iter().filter(|claim| claim.record.key == record.key);
+                claims.next().filter(|_| claims.next().is_none())
+            }
+            Subject::Window(_)
+            | Subject::LeftOver(_)
+            | Subject::LeftTree(_)
+            | Subject::LeftStash(_)
+            | Subject::Broken(_) => None,
+        };
+        match (until, window, held, subject) {
+            (WaitFor::Free, _, Some(claim), _) => Ok(free(claim)),
+            (WaitFor::Free, ..) => Err(unfit(name, "is no single claim", "claimtop ls claims lists them")),
+            (_, Some(window), ..) => Ok(of(window)),
+            (WaitFor::Dead, None, _, Subject::Record(record)) => {
+                Ok(Self::Record { key: record.key.clone(), title: record.title.shown() })
+            }
+            (WaitFor::Dead, None, Some(claim), _) => {
+                Ok(Self::Record { key: claim.record.key.clone(), title: claim.record.title.shown() })
+            }
+            (WaitFor::Dead | WaitFor::YourTurn | WaitFor::Waits, None, ..) => {
+                Err(unfit(name, "has no window that lives", "claimtop ls lists them"))
+            }
+        }
+    }
+
+    fn state(&mut self, report: &Report) -> Seen {
+        match self {
+            Self::Window { key, title, process, until } => match report.window(key) {
+                Some(window) => of_window(window, *until),
+                None => of_ended(title, *process, *until),
+            },
+            Self::Record { key, title } => of_record(report, key, title),
+            Self::Claim(free) => free.state(report),
+        }
+    }
+}
+
+fn of_window(window: &WindowView, until: WaitFor) -> Seen {
+    let title = window.title();
+    if window.state == WindowState::Zombie {
+        return ended(&title, until);
+    }
+    let wanted = match until {
+        WaitFor::YourTurn => Some(WindowDoing::YourTurn),
+        WaitFor::Waits => Some(WindowDoing::Asks),
+        WaitFor::Dead | WaitFor::Free => None,
+    };
+    let present = window.doing.map_or("lives; what it does is not known", WindowDoing::word);
+    let line = format!("{title}: {present}");
+    if wanted.is_some() && window.doing == wanted { Seen::So(line) } else { Seen::NotYet(line) }
+}
+
+/// Judges a window that is no longer in the report: it has ended only if its process has.
+fn of_ended(title: &str, process: ProcessId, until: WaitFor) -> Seen {
+    match alive::life_of(process) {
+        VerdictState::Dead => ended(title, until),
+        VerdictState::Alive => Seen::Never(format!(
+            "{title} is no window any more, but PID {} lives: it runs another program",
+            process.pid
+        )),
+        VerdictState::Unknown => Seen::NotYet(format!(
+            "{title} is not seen any more, and whether PID {} lives cannot be known",
+            process.pid
+        )),
+    }
+}
+
+fn ended(title: &str, until: WaitFor) -> Seen {
+    let line = format!("{title} has ended");
+    if until == WaitFor::Dead { Seen::So(line) } else { Seen::Never(line) }
+}
+
+fn of_record(report: &Report, key: &Key, title: &str) -> Seen {
+    let Some(record) = report.records().find(|record| record.key == *key) else {
+        return Seen::Never(format!("the record of {title} is gone, and with it who its holder was"));
+    };
+    match record.verdict.state {
+        VerdictState::Dead => Seen::So(format!("{title}: its holder is dead")),
+        VerdictState::Alive => Seen::NotYet(format!("{title}: its holder lives")),
+        VerdictState::Unknown => Seen::NotYet(format!("{title}: whether its holder lives cannot be known")),
+    }
+}
+
+impl FreeClaim {
+    fn state(&mut self, report: &Report) -> Seen {
+        let name = format!("{} {}", self.resource.kind.name(), self.resource.id.shown());
+        let claims: Vec<_> = report.claims.iter().filter(|claim| claim.resource == self.resource).collect();
+        let is_gone = |status| matches!(status, ClaimStatus::Dead | ClaimStatus::Ghost);
+        if let Some(claim) = claims.iter().find(|claim| !is_gone(claim.status)) {
+            self.sources = sources(report);
+            let holder = claim.window.as_ref().and_then(|key| report.window(key));
+            let by = holder.map_or_else(String::new, |window| format!(" by {}", window.title()));
+            return Seen::NotYet(format!("{name}: {}{by}", claim.status.name()));
+        }
+        if let Some(claim) = claims.first() {
+            let line = format!("{name}: its holder is dead; claimtop release {} releases it", claim.key);
+            return Seen::So(line);
+        }
+        let worse = report.sources.iter().find(|source| {
+            matches!(source.state, SourceState::Failed | SourceState::Partial)
+                && self.sources.get(&source.id) != Some(&source.state)
+        });
+        match worse {
+            Some(source) => Seen::NotYet(format!("{name}: not seen, but {} is not read", shown(&source.id))),
+            None => Seen::So(format!("{name}: free")),
+        }
+    }
+}
+
+fn sources(report: &Report) -> BTreeMap<String, SourceState> {
+    report.sources.iter().map(|source| (source.id.clone(), source.state)).collect()
+}
+
+/// Returns one of the claims if all that a name means are claims of one resource.
+fn one_resource<'a>(all: &[Subject<'a>]) -> Option<&'a ClaimView> {
+    let claim = |subject: &Subject<'a>| match subject {
+        Subject::Claim(claim) => Some(*claim),
+        Subject::Window(_)
+        | Subject::Record(_)
+        | Subject::LeftOver(_)
+        | Subject::LeftTree(_)
+        | Subject::LeftStash(_)
+        | Subject::Broken(_) => None,
+    };
+    let claims: Vec<&ClaimView> = all.iter().map(claim).collect::<Option<_>>()?;
+    let first = *claims.first()?;
+    claims.iter().all(|claim| claim.resource == first.resource).then_some(first)
+}
+
+fn unfit(name: &str, why: &str, hint: &str) -> Failure {
+    Failure::usage(anyhow!("{} {why}", shown(name))).hint(hint)
+}

@@ -1,0 +1,96 @@
+//! `wait`, over a real process and its registry entry.
+
+use std::process::{Child, Stdio};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::work::Window;
+use crate::world::World;
+
+/// Starts to wait.
+fn start(world: &World, name: &str, until: &str) -> Child {
+    let mut command = world.command(&["wait", name, "--until", until]);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+/// Starts to wait, and returns once it follows the window: it has seen it then.
+fn follows(world: &World, name: &str, until: &str, window: u32) -> Child {
+    let child = start(world, name, until);
+    let is_of_window = |text: String| text.lines().any(|line| line == format!("Pid:\t{window}"));
+    loop {
+        let all = std::fs::read_dir(format!("/proc/{}/fdinfo", child.id())).unwrap();
+        let mut texts = all.flatten().filter_map(|entry| std::fs::read_to_string(entry.path()).ok());
+        if texts.any(is_of_window) {
+            return child;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Returns how a wait ended.
+fn ended(child: Child) -> (Option<i32>, String) {
+    let output = child.wait_with_output().unwrap();
+    let text = [output.stdout, output.stderr].concat();
+    (output.status.code(), String::from_utf8(text).unwrap().trim().to_owned())
+}
+
+#[test]
+fn it_returns_when_the_window_asks_ends_its_turn_or_ends() {
+    let world = World::new();
+    let mut window = Window::start(&world);
+    window.registers(&json!({ "status": "busy" }));
+    window.check(&["ls", "--json"], |found| found["doing"] == "working");
+    let name = window.process.id().to_string();
+    let given_up = world.run(&["wait", &name, "--until", "dead", "--timeout", "1"]);
+    assert_eq!((given_up.code, given_up.out.as_str()), (1, ""), "{given_up:?}");
+    assert!(given_up.err.contains("not within 1 s: shop: working"), "{given_up:?}");
+
+    let pid = window.process.id();
+    let [waits, turn, dead] = ["waits", "your-turn", "dead"].map(|until| follows(&world, &name, until, pid));
+    window.registers(&json!({ "status": "waiting", "waitingFor": "permission prompt" }));
+    assert_eq!(ended(waits), (Some(0), "shop: asks you".to_owned()));
+    window.registers(&json!({ "status": "idle" }));
+    assert_eq!(ended(turn), (Some(0), "shop: your turn".to_owned()));
+    let asks = follows(&world, &name, "waits", pid);
+    window.process.kill().unwrap();
+    window.process.wait().unwrap();
+    assert_eq!(ended(dead), (Some(0), "shop has ended".to_owned()));
+    let (code, text) = ended(asks);
+    assert!(code == Some(1) && text.ends_with("shop has ended"), "{code:?} {text}");
+}
+
+#[test]
+fn a_claim_is_free_once_nothing_names_it() {
+    let world = World::new();
+    let window = Window::start(&world);
+    window.registers(&json!({ "status": "busy" }));
+    window.check(&["ls", "--json"], |found| found["claims"][0].is_string());
+    let report: Value = serde_json::from_str(&world.run(&["ls", "--json"]).out).unwrap();
+    let claim = report["claims"][0]["key"].as_str().unwrap();
+    let held = world.run(&["wait", claim, "--until", "free", "--timeout", "1"]);
+    assert!(held.code == 1 && held.err.contains(": held by shop"), "{held:?}");
+    let free = follows(&world, claim, "free", window.process.id());
+    let entry = world.path(&format!("home/.claude/sessions/{}.json", window.process.id()));
+    std::fs::remove_file(entry).unwrap();
+    let (code, text) = ended(free);
+    assert!(code == Some(0) && text.ends_with(": free"), "{code:?} {text}");
+}
+
+#[test]
+fn what_cannot_be_waited_for_is_refused() {
+    let world = World::new();
+    let window = Window::start(&world);
+    window.registers(&json!({ "status": "busy" }));
+    window.check(&["ls", "--json"], |found| found["doing"] == "working");
+    let name = window.process.id().to_string();
+    for (name, until, why) in [
+        ("nobody-is-called-so", "dead", "nothing here is called"),
+        (&name, "free", "is no single claim"),
+        (&name, "tea", "invalid value"),
+    ] {
+        let answer = world.run(&["wait", name, "--until", until]);
+        assert_eq!((answer.code, answer.out.as_str()), (2, ""), "{answer:?}");
+        assert!(answer.err.contains(why), "{answer:?}");
+    }
+}
