@@ -75,8 +75,8 @@ pub enum Msg {
     Remembered(Vec<Past>),
     /// What is observed is kept in memory only, other than was asked for; why.
     Unkept(String),
-    /// What was set could not be kept; why.
-    Unset(String),
+    /// Something that was done beside could not be done: in one sentence, why.
+    Failed(String),
 }
 
 /// Whether changes are reported or must be looked for.

@@ -97,7 +97,7 @@ fn taken(state: &mut State, msg: Msg) -> Vec<Effect> {
             state.refresh();
         }),
         Msg::Tick(now) => changed(state, |state| state.pass(now)),
-        Msg::Unset(why) => changed(state, |state| state.message = Some(format!("Not kept: {why}"))),
+        Msg::Failed(why) => changed(state, |state| state.message = Some(why)),
         Msg::Unkept(why) => changed(state, |state| {
             state.message = Some(format!("History is not being saved: {why}"));
         }),

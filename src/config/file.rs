@@ -10,6 +10,7 @@ use super::guard::GuardKeys;
 use super::keep::Keep;
 use super::layers::Layer;
 use super::machine::MachineKeys;
+use super::notify::QuietHours;
 use super::{Access, ColorChoice, Glyphs, Notify, Retention, Switch, Theme};
 use crate::core::fleet::order::Accepts;
 use crate::core::fleet::transport::Machine;
@@ -30,6 +31,8 @@ struct Keys {
     title: Option<bool>,
     bell: Option<bool>,
     notify: Option<Notify>,
+    notify_command: Option<Spanned<Vec<String>>>,
+    notify_quiet: Option<QuietHours>,
     keep_history: Option<bool>,
     roots: Vec<Spanned<String>>,
     obra_databases: Vec<Spanned<String>>,
@@ -68,6 +71,8 @@ pub(crate) fn parse(text: &str, home: &Path) -> Result<Layer, FileError> {
         title: keys.title.map(Switch::from_truth),
         bell: keys.bell.map(Switch::from_truth),
         notify: keys.notify,
+        notify_command: keys.notify_command.map(|command| program(text, command)).transpose()?,
+        notify_quiet: keys.notify_quiet,
         history: keys.keep_history.map(Switch::from_truth),
         machines: machines(text, keys.machine)?,
         accepts: keys.accept_orders,
@@ -82,6 +87,12 @@ pub(crate) fn parse(text: &str, home: &Path) -> Result<Layer, FileError> {
             .transpose()?,
         keep: keys.keep,
     })
+}
+
+fn program(text: &str, command: Spanned<Vec<String>>) -> Result<Vec<String>, FileError> {
+    let is_named = command.get_ref().first().is_none_or(|program| !program.is_empty());
+    let message = "a command begins with the name of its program";
+    is_named.then(|| command.get_ref().clone()).ok_or_else(|| error_at(text, command.span().start, message))
 }
 
 fn machines(text: &str, keys: Vec<MachineKeys>) -> Result<Vec<Machine>, FileError> {

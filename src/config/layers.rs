@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use super::fleet::Publishing;
 use super::guard::Guard;
 use super::keep::Keep;
+use super::notify::QuietHours;
 use super::{Access, ColorChoice, Config, Glyphs, Notify, Retention, Switch, Theme};
 use crate::core::fleet::order::Accepts;
 use crate::core::fleet::transport::Machine;
@@ -65,6 +66,10 @@ pub(crate) struct Layer {
     pub(crate) bell: Option<Switch>,
     /// How the desktop is asked.
     pub(crate) notify: Option<Notify>,
+    /// The command that calls a person.
+    pub(crate) notify_command: Option<Vec<String>>,
+    /// When it is not called.
+    pub(crate) notify_quiet: Option<QuietHours>,
     /// Whether what is observed is kept.
     pub(crate) history: Option<Switch>,
     /// What a guard says.
@@ -100,6 +105,8 @@ pub(crate) struct Origins {
     pub(crate) title: Origin,
     pub(crate) bell: Origin,
     pub(crate) notify: Origin,
+    pub(crate) notify_command: Origin,
+    pub(crate) notify_quiet: Origin,
     pub(crate) history: Origin,
     pub(crate) guard: Origin,
     pub(crate) keep: Origin,
@@ -128,6 +135,9 @@ impl Effective {
         cover(&mut self.config.alerts.title, &mut self.origins.title, layer.title, origin);
         cover(&mut self.config.alerts.bell, &mut self.origins.bell, layer.bell, origin);
         cover(&mut self.config.alerts.notify, &mut self.origins.notify, layer.notify, origin);
+        let (call, origins) = (&mut self.config.notify_command, &mut self.origins);
+        cover(&mut call.command, &mut origins.notify_command, layer.notify_command, origin);
+        cover(&mut call.quiet, &mut origins.notify_quiet, layer.notify_quiet.map(Some), origin);
         cover(&mut self.config.history, &mut self.origins.history, layer.history, origin);
         cover(&mut self.config.guard, &mut self.origins.guard, layer.guard, origin);
         cover(&mut self.config.keep, &mut self.origins.keep, layer.keep, origin);

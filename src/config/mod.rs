@@ -6,6 +6,7 @@ pub(crate) mod guard;
 pub(crate) mod keep;
 pub(crate) mod layers;
 mod machine;
+pub(crate) mod notify;
 pub(crate) mod preference;
 
 use std::path::PathBuf;
@@ -15,6 +16,7 @@ use serde::Deserialize;
 use self::fleet::Publishing;
 use self::guard::Guard;
 use self::keep::Keep;
+use self::notify::NotifyCommand;
 use crate::core::fleet::order::Accepts;
 use crate::core::fleet::transport::Machine;
 use crate::core::judge::window::agent::Signature;
@@ -48,6 +50,8 @@ pub struct Config {
     pub(crate) retention: Retention,
     /// How to alert a person who is looking elsewhere.
     pub(crate) alerts: Alerts,
+    /// The command that calls a person who is away.
+    pub(crate) notify_command: NotifyCommand,
     /// Whether what is observed is kept on disk.
     pub(crate) history: Switch,
     /// What a guard says.

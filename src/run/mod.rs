@@ -6,6 +6,7 @@
 
 mod bounds;
 pub(crate) mod bring_back;
+mod call;
 mod jump;
 pub(crate) mod log;
 mod options;
@@ -149,7 +150,7 @@ pub fn run(
         guard,
         events,
         screen,
-        (look(config), alerts),
+        (look(config), alerts, call::Caller::new(config.notify_command.clone())),
         (acting, options.replay, options.shows_left_overs),
         (colors(config), options.config_file),
     );

@@ -10,11 +10,12 @@ use futures_util::StreamExt;
 use tokio::sync::mpsc::Receiver;
 use tokio::time::{Instant, sleep_until};
 
+use super::call::Caller;
 use super::log;
 use super::options::{Replay, Tell};
 use super::pace::Pace;
 use super::terminal::Guard;
-use crate::app::attention::Attention;
+use crate::app::attention::{Alert, Attention};
 use crate::app::kept::ScreenState;
 use crate::app::msg::{Effect, Msg, Step};
 use crate::app::page::versions;
@@ -23,6 +24,7 @@ use crate::app::table::geometry::Size;
 use crate::app::table::view::View;
 use crate::app::update;
 use crate::config::Alerts;
+use crate::config::notify::NotifyCommand;
 use crate::config::preference::{Preference, Preferences};
 use crate::core::model::{Cost, Report};
 use crate::run::terminal::{clipboard, keyboard, sequences};
@@ -55,6 +57,7 @@ struct Screen {
     shows_left_overs: Option<Tell>,
     attention: Attention,
     alerts: Alerts,
+    caller: Caller,
     /// Whether there are colours.
     colors: Colors,
     /// Where what a person sets is kept.
@@ -73,13 +76,13 @@ pub(super) async fn show(
     guard: Guard,
     mut events: Receiver<Event>,
     options: Options,
-    (look, alerts): (Look, Alerts),
+    (look, alerts, caller): (Look, Alerts, Caller),
     (acting, replay, shows_left_overs): (Acting, Option<Replay>, Option<Tell>),
     (colors, config_file): (Colors, Option<PathBuf>),
 ) -> anyhow::Result<ScreenState> {
     let state = State::new(options, size()?, clock::now());
     let screen = Screen::new(guard, state, look, alerts, acting, replay);
-    let mut screen = Screen { shows_left_overs, colors, config_file, ..screen };
+    let mut screen = Screen { shows_left_overs, caller, colors, config_file, ..screen };
     screen.draw()?;
     let mut keys = EventStream::new();
     loop {
@@ -98,6 +101,7 @@ pub(super) async fn show(
                 Some(Err(error)) => return Err(error).context("failed to read the keyboard"),
                 None => Flow::End,
             },
+            Some(why) = screen.caller.ended() => screen.handle(Msg::Failed(why))?,
             () = until(tick), if tick.is_some() => screen.handle(Msg::Tick(clock::now()))?,
         };
         if flow == Flow::End {
@@ -136,6 +140,7 @@ impl Screen {
             shows_left_overs: None,
             attention: Attention::default(),
             alerts,
+            caller: Caller::new(NotifyCommand::default()),
             colors: Colors::Used,
             config_file: None,
             due: None,
@@ -188,6 +193,11 @@ impl Screen {
         }
         let flow = self.told_at_once(Msg::Looked(Arc::clone(&report)))?;
         let alerts = self.attention.take(&report, self.alerts);
+        for alert in &alerts {
+            if let Alert::Call(text) = alert {
+                self.caller.call(text, report.taken_at, &self.state.options.zone);
+            }
+        }
         for sequence in alerts.iter().filter_map(|alert| sequences::for_alert(alert, self.alerts.notify)) {
             self.guard.send(&sequence)?;
         }

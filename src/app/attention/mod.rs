@@ -1,5 +1,6 @@
 //! When to call a person who is looking elsewhere, and with which words.
 
+mod brief;
 pub(crate) mod deaths;
 pub(crate) mod news;
 pub(crate) mod unseen;
@@ -29,6 +30,17 @@ pub(crate) enum Alert {
     Bell,
     /// A notification of the desktop.
     Notification(String),
+    /// A person who is away: the names of windows and our own words only.
+    Call(String),
+}
+
+/// Something new.
+#[derive(Clone, Debug)]
+struct News {
+    /// In a sentence.
+    sentence: String,
+    /// In a few words for other devices.
+    brief: String,
 }
 
 /// What was reported to the person.
@@ -37,9 +49,16 @@ pub(crate) struct Attention {
     /// The look before; `None` before the first.
     known: Option<Arc<Report>>,
     /// What to report when the silence is over.
-    untold: Vec<String>,
+    untold: Vec<News>,
     called_at: Option<Timestamp>,
     title: String,
+}
+
+impl News {
+    fn of_need(report: &Report, need: &Need) -> Self {
+        let sentence = sentence(report, need, report.taken_at);
+        Self { brief: brief::of_need(report, need), sentence }
+    }
 }
 
 impl Attention {
@@ -57,7 +76,9 @@ impl Attention {
         if !self.untold.is_empty() && !is_silent {
             self.called_at = Some(report.taken_at);
             made.extend((alerts.bell == Switch::On).then_some(Alert::Bell));
-            made.push(Alert::Notification(summary(&std::mem::take(&mut self.untold))));
+            let untold = std::mem::take(&mut self.untold);
+            made.push(Alert::Notification(summary(untold.iter().map(|news| &news.sentence))));
+            made.push(Alert::Call(summary(untold.iter().map(|news| &news.brief))));
         }
         made
     }
@@ -70,7 +91,10 @@ impl Attention {
                 known.binary_search_by(|one| one.identity().cmp(&finding.identity())).is_err()
             };
             let new = urgent(report).filter(is_new);
-            self.untold.extend(new.map(|finding| shown(&machine::problem(finding))));
+            self.untold.extend(new.map(|finding| News {
+                sentence: shown(&machine::problem(finding)),
+                brief: brief::of_finding(report, finding),
+            }));
             self.untold.extend(new_waits(&before, report));
             let mut unseen = UnseenWindows::default();
             unseen.follow(&before, report);
@@ -78,20 +102,20 @@ impl Attention {
                 .needs(report)
                 .into_iter()
                 .map(|need| Need { kind: NeedKind::Done { asked: None }, ..need });
-            self.untold.extend(done.map(|need| sentence(report, &need, report.taken_at)));
+            self.untold.extend(done.map(|need| News::of_need(report, &need)));
         }
     }
 }
 
 /// Says who waits that did not wait before: once for each wait, however long it lasts.
-fn new_waits<'a>(before: &Report, report: &'a Report) -> impl Iterator<Item = String> + 'a {
+fn new_waits<'a>(before: &Report, report: &'a Report) -> impl Iterator<Item = News> + 'a {
     let is_wait = |need: &&Need| {
         matches!(need.kind, NeedKind::Waits { .. } | NeedKind::Failed { .. } | NeedKind::Stuck { .. })
     };
     let identity = |need: &Need| (need.key.clone(), need.since);
     let known: Vec<_> = before.needs.iter().filter(is_wait).map(identity).collect();
     let new = report.needs.iter().filter(is_wait).filter(move |need| !known.contains(&identity(need)));
-    new.map(|need| sentence(report, need, report.taken_at))
+    new.map(|need| News::of_need(report, need))
 }
 
 /// Returns what a person must know now, in the order of a report.
@@ -104,11 +128,11 @@ fn is_urgent(finding: &Finding) -> bool {
     finding.severity == Severity::Collision || finding.code == Code::DeadHolder
 }
 
-fn summary(untold: &[String]) -> String {
-    let first: String = untold.first().map_or_else(String::new, |text| text.chars().take(LONGEST).collect());
-    match untold.len() {
-        0 | 1 => first,
-        many => format!("{first} (and {} more)", many - 1),
+fn summary<'a>(mut untold: impl Iterator<Item = &'a String>) -> String {
+    let first: String = untold.next().map_or_else(String::new, |text| text.chars().take(LONGEST).collect());
+    match untold.count() {
+        0 => first,
+        more => format!("{first} (and {more} more)"),
     }
 }
 
@@ -137,7 +161,7 @@ mod tests {
         attention.take(&at(quiet(), 0), ALL);
         let made = attention.take(&at(busy(), 1), ALL);
         assert!(
-            matches!(made.as_slice(), [Alert::Title(_), Alert::Bell, Alert::Notification(_)]),
+            matches!(made.as_slice(), [Alert::Title(_), Alert::Bell, Alert::Notification(_), Alert::Call(_)]),
             "{made:?}"
         );
         assert_eq!(attention.take(&at(busy(), 60), ALL), []);
@@ -178,7 +202,10 @@ mod tests {
         let silent = attention.take(&at(busy(), 3), ALL);
         assert!(matches!(silent.as_slice(), [Alert::Title(_)]), "{silent:?}");
         let later = attention.take(&at(busy(), 40), ALL);
-        assert!(matches!(later.as_slice(), [Alert::Bell, Alert::Notification(_)]), "{later:?}");
+        assert!(
+            matches!(later.as_slice(), [Alert::Bell, Alert::Notification(_), Alert::Call(_)]),
+            "{later:?}"
+        );
     }
 
     #[test]
@@ -187,6 +214,17 @@ mod tests {
         let off = Alerts { title: Switch::Off, bell: Switch::Off, ..Alerts::DEFAULT };
         attention.take(&at(quiet(), 0), off);
         let made = attention.take(&at(busy(), 1), off);
-        assert!(matches!(made.as_slice(), [Alert::Notification(_)]), "{made:?}");
+        assert!(matches!(made.as_slice(), [Alert::Notification(_), Alert::Call(_)]), "{made:?}");
+    }
+
+    #[test]
+    fn a_call_names_windows_and_nothing_that_they_wrote() {
+        let mut attention = Attention::default();
+        attention.take(&at(quiet(), 0), ALL);
+        let report = at(busy(), 1);
+        let made = attention.take(&report, ALL);
+        let Some(Alert::Call(text)) = made.last() else { panic!("{made:?}") };
+        assert!(report.windows.iter().any(|window| text.contains(&window.title())), "{text}");
+        assert!(!text.contains('/') && !text.contains('`'), "{text}");
     }
 }

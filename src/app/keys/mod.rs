@@ -4,3 +4,4 @@ pub(crate) mod command;
 pub(crate) mod keymap;
 pub(crate) mod palette;
 pub(crate) mod possible;
+pub(crate) mod purpose;

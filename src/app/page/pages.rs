@@ -1,6 +1,7 @@
 //! What the open panel and the detail pane say.
 
 use super::panel::Panel;
+use crate::app::keys::purpose::Purpose;
 use crate::app::keys::{keymap, palette};
 use crate::app::layer::Layer;
 use crate::app::page::entry;
@@ -128,8 +129,17 @@ fn write_evidence(page: &mut Page, state: &State, key: &Key) -> String {
 /// Lists the keys that are active beneath the help.
 fn write_help(page: &mut Page, state: &State) -> String {
     let beneath = state.layers.iter().rev().nth(1);
-    for binding in keymap::active_under(state, beneath).filter(|binding| !binding.help.is_empty()) {
-        page.field(binding.keys, binding.help, Tone::Plain);
+    let active: Vec<_> =
+        keymap::active_under(state, beneath).filter(|binding| !binding.help.is_empty()).collect();
+    for purpose in Purpose::ALL {
+        let mut of_it =
+            active.iter().filter(|binding| Purpose::of_command(binding.command) == purpose).peekable();
+        if of_it.peek().is_some() {
+            page.heading(purpose.heading());
+        }
+        of_it.for_each(|binding| page.field(binding.keys, binding.help, Tone::Plain));
     }
+    page.gap();
+    page.text("To find one by a word: close this, then : and the word.", Tone::Dim);
     "Keys that are active now".to_owned()
 }

@@ -34,6 +34,7 @@ use crate::cli::output::failure::{Exit, Failure, Outcome};
 use crate::cli::settings::environment::Environment;
 use crate::cli::settings::signatures::signatures;
 use crate::cli::show::{list, now};
+use crate::config::notify::NotifyCommand;
 use crate::observe::Observer;
 use crate::observe::fleet::Everywhere;
 use crate::present::need::doing::Prompts;
@@ -92,6 +93,8 @@ pub(super) fn run(options: &Options, environment: Environment, wish: Wish) -> Ou
         settings.effective.config.machines = prepared.links().map_err(failed)?;
         machines = Some(prepared);
     }
+    // Its troubles are not real.
+    settings.effective.config.notify_command = NotifyCommand::default();
     settings.start_log()?;
     world.remember(&settings).map_err(failed)?;
     let observer =

@@ -18,6 +18,7 @@ use crate::cli::settings::Settings;
 use crate::cli::show::now;
 use crate::cli::{act, fleet, git_events, guard};
 use crate::config::layers::Origin;
+use crate::config::notify::NotifyCommand;
 use crate::config::{Access, Alerts, Config, Notify, Switch, Theme};
 use crate::core::model::Untrusted;
 use crate::observe::Observer;
@@ -198,7 +199,9 @@ pub(crate) fn replay(settings: &Settings, player: Player) -> Outcome {
     let options = run::Options { hints: Some(heard), replay: shown, ..run::Options::default() };
     // Nothing in a recording alerts a person away from elsewhere.
     let alerts = Alerts { bell: Switch::Off, notify: Notify::Off, ..settings.effective.config.alerts };
-    let config = Config { access: Access::ReadOnly, alerts, history: Switch::Off, ..config(settings) };
+    let notify_command = NotifyCommand::default();
+    let config =
+        Config { access: Access::ReadOnly, alerts, notify_command, history: Switch::Off, ..config(settings) };
     run::run(player, &config, options).map_err(|error| Failure::new(Exit::Failed, error))?;
     Ok(Exit::Fine)
 }

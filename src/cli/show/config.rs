@@ -15,6 +15,7 @@ use crate::cli::settings::config_file::ConfigFile;
 use crate::config::guard::{HoldUps, Levels};
 use crate::config::keep::Keep;
 use crate::config::layers::Origin;
+use crate::config::notify::QuietHours;
 use crate::core::history::journal::History;
 use crate::core::judge::window::agent::Signatures;
 use crate::core::model::text::shown;
@@ -97,6 +98,11 @@ fn values(settings: &Settings) -> Columns {
     row("keep_history", config.history.is_on().to_string(), origins.history);
     row("accept_orders", config.accepts.name().to_owned(), origins.accepts);
     row("notify", config.alerts.notify.name().to_owned(), origins.notify);
+    let call = &config.notify_command;
+    let words = call.command.iter().map(|word| shown(word)).collect::<Vec<_>>().join(" ");
+    row("notify_command", if words.is_empty() { "none".to_owned() } else { words }, origins.notify_command);
+    let quiet = call.quiet.map_or_else(|| "none".to_owned(), QuietHours::text);
+    row("notify_quiet", quiet, origins.notify_quiet);
     let everywhere = config.guard.levels(Path::new("/"));
     row("guard", levels_text(everywhere), origins.guard);
     for tree in config.guard.trees() {

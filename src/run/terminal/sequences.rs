@@ -14,7 +14,7 @@ pub(crate) fn for_alert(call: &Alert, notify: Notify) -> Option<String> {
     match (call, notify) {
         (Alert::Title(title), _) => Some(format!("\u{1b}]2;{title}\u{7}")),
         (Alert::Bell, _) => Some("\u{7}".to_owned()),
-        (Alert::Notification(_), Notify::Off) => None,
+        (Alert::Call(_), _) | (Alert::Notification(_), Notify::Off) => None,
         (Alert::Notification(text), Notify::Osc9) => Some(format!("\u{1b}]9;claimtop: {text}\u{7}")),
         (Alert::Notification(text), Notify::Osc777) => {
             Some(format!("\u{1b}]777;notify;claimtop;{text}\u{7}"))

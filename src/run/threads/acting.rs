@@ -191,7 +191,7 @@ impl Worker {
                 }
                 Job::Prefer(path, which, preferences) => {
                     if let Err(error) = preferences::keep(&path, which, &preferences) {
-                        self.send(Msg::Unset(error.to_string()));
+                        self.send(Msg::Failed(format!("Not kept: {error}")));
                     }
                 }
                 Job::Record => self.record(),

@@ -11,6 +11,7 @@ mod kept;
 mod left_behind;
 mod lost;
 mod model;
+mod notify;
 mod real;
 mod real_guard;
 mod rescue;

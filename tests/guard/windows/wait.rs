@@ -17,15 +17,18 @@ fn start(world: &World, name: &str, until: &str) -> Child {
 /// Starts to wait, and returns once it follows the window: it has seen it then.
 fn follows(world: &World, name: &str, until: &str, window: u32) -> Child {
     let child = start(world, name, until);
-    let is_of_window = |text: String| text.lines().any(|line| line == format!("Pid:\t{window}"));
-    loop {
-        let all = std::fs::read_dir(format!("/proc/{}/fdinfo", child.id())).unwrap();
-        let mut texts = all.flatten().filter_map(|entry| std::fs::read_to_string(entry.path()).ok());
-        if texts.any(is_of_window) {
-            return child;
-        }
+    while !has_pidfd(child.id(), window) {
         std::thread::sleep(Duration::from_millis(20));
     }
+    child
+}
+
+/// Returns whether a process has a pidfd of another one open (`Pid` in `/proc/PID/fdinfo`, pidfd_open(2)).
+fn has_pidfd(holder: u32, pid: u32) -> bool {
+    let is_of_window = |text: String| text.lines().any(|line| line == format!("Pid:\t{pid}"));
+    let all = std::fs::read_dir(format!("/proc/{holder}/fdinfo")).unwrap();
+    let mut texts = all.flatten().filter_map(|entry| std::fs::read_to_string(entry.path()).ok());
+    texts.any(is_of_window)
 }
 
 /// Returns how a wait ended.
