@@ -174,6 +174,24 @@ pub mod observe {
 /// From `present`.
 pub mod present {
     pub use crate::present::need::sentences;
+
+    /// What agents are answered that ask.
+    pub mod answer {
+        use std::path::Path;
+
+        use crate::core::guard::decide::Exempt;
+        use crate::core::model::{ProcessId, Report};
+        pub use crate::present::answer::changes::what_changed;
+        use crate::present::answer::edits;
+        pub use crate::present::answer::subject::why;
+        pub use crate::present::answer::windows::who_is_here;
+        pub use crate::present::answer::{AgentAnswer, Item, Quote, SCHEMA};
+
+        /// Answers whether files may be edited, where no guard has written anything down.
+        pub fn may_i_edit(report: &Report, paths: &[&Path], own: Option<ProcessId>) -> AgentAnswer {
+            edits::may_i_edit(report, paths, own, Vec::new(), &Exempt::default())
+        }
+    }
 }
 
 /// From `run`.

@@ -5,12 +5,13 @@ mod alive;
 mod args;
 mod demo;
 mod fleet;
-mod git_events;
 mod guard;
 mod hook;
 mod journal;
 pub(crate) mod live;
 mod look;
+#[cfg_attr(not(feature = "mcp"), path = "mcp/stub.rs")]
+mod mcp;
 mod output;
 mod rescue;
 mod settings;
@@ -178,7 +179,7 @@ fn command(arguments: Arguments) -> Outcome {
             scene.observer = rescue::keep::keep_before_clean_up(scene.observer, &scene.settings);
             let shape = scene.shape(json);
             let others = fleet::others(&scene.settings, about.as_deref())?;
-            git_events::listen(&scene.settings, &scene.observer.policy().signatures);
+            hook::git_events::listen(&scene.settings, &scene.observer.policy().signatures);
             live::events::run(scene.observer, others, about, shape)
         }
         Command::Act(what) => acting(what, &logged(options, environment)?),
@@ -209,7 +210,9 @@ fn command(arguments: Arguments) -> Outcome {
         Command::Hook { what: HookCommand::Check } => {
             hook::check::check(&settings::settings(options, environment)?)
         }
-        Command::GitEvents { remove } => git_events::run(&settings::settings(options, environment)?, remove),
+        Command::GitEvents { remove } => {
+            hook::git_events::run(&settings::settings(options, environment)?, remove)
+        }
         Command::Demo(asked) => demonstrated(asked, options, environment),
         Command::Record(asked) => {
             let scene = scene(options, environment)?;
@@ -229,16 +232,18 @@ fn command(arguments: Arguments) -> Outcome {
         Command::Fleet { what } => fleet::schema::run(&logged(options, environment)?, &what),
         Command::Witness { dry_run, what } => {
             let Scene { settings, observer } = scene(options, environment)?;
-            git_events::listen(&settings, &observer.policy().signatures);
+            hook::git_events::listen(&settings, &observer.policy().signatures);
             let observer = guard::tell_guards(observer, &settings);
             fleet::witness::run(observer, &settings, what, dry_run)
         }
         Command::Stream { observe: _, operate } => {
             let Scene { settings, observer } = scene(options, environment)?;
-            git_events::listen(&settings, &observer.policy().signatures);
+            hook::git_events::listen(&settings, &observer.policy().signatures);
             let observer = guard::tell_guards(observer, &settings);
             fleet::stream::run(observer, &settings, if operate { Allow::Operate } else { Allow::Observe })
         }
+        Command::Mcp { print: true } => mcp::print_settings(),
+        Command::Mcp { print: false } => mcp::run(&logged(options, environment)?),
         Command::Statusline => {
             let Scene { settings, mut observer } = scene(options, environment)?;
             show::statusline::run(&mut observer, &settings)

@@ -32,6 +32,8 @@ mod hostile;
 mod left_overs;
 mod left_trees;
 mod lost_checkpoint;
+#[cfg(feature = "mcp")]
+mod mcp;
 #[path = "../common/missing.rs"]
 mod missing;
 mod names;

@@ -10,6 +10,7 @@
 )]
 
 mod across;
+mod answers;
 #[path = "../common/mod.rs"]
 mod common;
 mod cuts;

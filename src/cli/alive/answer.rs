@@ -35,7 +35,7 @@ pub(super) struct ProcessView {
 
 /// The answer to one question.
 #[derive(Serialize)]
-pub(super) struct Answer {
+pub(crate) struct Answer {
     schema: &'static str,
     taken_at: Timestamp,
     subject: Subject,
@@ -72,6 +72,12 @@ impl Answer {
 
     pub(super) fn state(&self) -> VerdictState {
         self.verdict.state
+    }
+
+    /// Returns when it was seen, the verdict, and the PID of the process that has the PID now.
+    #[cfg(feature = "mcp")]
+    pub(crate) fn judged(&self) -> (Timestamp, &Verdict, Option<u32>) {
+        (self.taken_at, &self.verdict, self.process.as_ref().map(|process| process.pid))
     }
 
     fn exit(&self) -> Exit {

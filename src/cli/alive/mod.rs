@@ -9,6 +9,7 @@ mod session;
 
 use std::ffi::OsString;
 
+use self::answer::Answer;
 use crate::cli::args::help::definition;
 use crate::cli::args::{AliveArguments, AliveSubject};
 use crate::cli::output::failure::{Exit, Failure, Outcome};
@@ -71,15 +72,28 @@ pub(crate) fn life_of(process: ProcessId) -> VerdictState {
 /// The configuration cannot be used, or the output cannot be written.
 pub(crate) fn run(asked: AliveArguments, observer: impl FnOnce() -> Result<Observer, Failure>) -> Outcome {
     let shape = if asked.json { Shape::Json } else { Shape::Text(Paint::Plain) };
-    match asked.subject {
+    if let Some(query) = asked.subject.process {
+        return of_process(&ProcessQuery { namespace: asked.pid_namespace, ..query }, shape);
+    }
+    match judge(&asked.subject, asked.pid_namespace, &mut observer()?) {
+        Some(answer) => answer.print(shape),
+        None => Ok(Exit::Usage),
+    }
+}
+
+/// Judges what is named; `None` if nothing is.
+pub(crate) fn judge(
+    subject: &AliveSubject,
+    namespace: Option<u64>,
+    observer: &mut Observer,
+) -> Option<Answer> {
+    match subject {
         AliveSubject { process: Some(query), .. } => {
-            of_process(&ProcessQuery { namespace: asked.pid_namespace, ..query }, shape)
+            Some(process::answer(&ProcessQuery { namespace, ..query.clone() }))
         }
-        AliveSubject { session: Some(id), .. } => session::of_session(&id, &mut observer()?).print(shape),
-        AliveSubject { pane: Some(pane), .. } => session::of_pane(&pane, &mut observer()?).print(shape),
-        AliveSubject { file: Some(path), .. } => {
-            file::answer(&path, asked.pid_namespace, &mut observer()?).print(shape)
-        }
-        AliveSubject { .. } => Ok(Exit::Usage),
+        AliveSubject { session: Some(id), .. } => Some(session::of_session(id, observer)),
+        AliveSubject { pane: Some(pane), .. } => Some(session::of_pane(pane, observer)),
+        AliveSubject { file: Some(path), .. } => Some(file::answer(path, namespace, observer)),
+        AliveSubject { .. } => None,
     }
 }

@@ -24,7 +24,7 @@ const GROUPS: [Group; 4] = [
     Group {
         title: "Look",
         shown: &["now", "ls", "doctor", "explain", "leftovers", "journal"],
-        named: &["events", "report", "stats", "statusline", "machines"],
+        named: &["events", "wait", "report", "stats", "statusline", "machines"],
     },
     Group {
         title: "Act",
@@ -34,14 +34,12 @@ const GROUPS: [Group; 4] = [
     Group {
         title: "Set up",
         shown: &["setup", "config", "demo"],
-        named: &["hook", "git-events", "formats", "completions", "man", "help"],
+        named: &["mcp", "hook", "git-events", "formats", "completions", "man", "help"],
     },
     Group {
         title: "Advanced",
         shown: &[],
-        named: &[
-            "alive", "wait", "guard", "bind", "context-id", "record", "replay", "fleet", "witness", "stream",
-        ],
+        named: &["alive", "guard", "bind", "context-id", "record", "replay", "fleet", "witness", "stream"],
     },
 ];
 

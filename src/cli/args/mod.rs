@@ -213,6 +213,15 @@ pub(crate) enum Command {
     /// It counts windows, collisions and dead claims; with Claude Code's JSON on standard input, its own window
     /// comes first.
     Statusline,
+    /// Answer agents that ask, over standard input and output
+    ///
+    /// It speaks the Model Context Protocol: who works where, whether a file may be edited, why something is alive or
+    /// dead. It changes nothing but the holds of the window that runs it.
+    Mcp {
+        /// Print how agents start it and what they should know; nothing is edited
+        #[arg(long)]
+        print: bool,
+    },
     /// Print the other machines, and whether each is reached
     Machines {
         /// Print JSON

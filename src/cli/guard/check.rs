@@ -8,9 +8,10 @@ use super::scope::{machine, scope};
 use crate::cli::output::failure::{Exit, Failure, Outcome};
 use crate::cli::output::print;
 use crate::cli::settings::Settings;
-use crate::core::guard::decide::{self, Life};
+use crate::core::guard::decide::{self, Holding, Life, Other};
 use crate::core::guard::git::reach::Takes;
 use crate::core::model::Untrusted;
+use crate::core::model::snapshot::ledger::FileMoment;
 use crate::format::hook::guard::Question;
 use crate::guard::query::Query;
 use crate::present;
@@ -33,6 +34,40 @@ pub(crate) fn check(settings: &Settings, paths: &[PathBuf]) -> Outcome {
 
 /// Returns who holds what of these files, in words.
 fn held(settings: &Settings, paths: &[PathBuf]) -> anyhow::Result<Vec<(Life, String)>> {
+    let mut lines = Vec::new();
+    each_tree(settings, paths, |asked, tree| {
+        let (top, now) = (tree.top, asked.now);
+        let wanted = tree.wanted();
+        lines.extend(wanted.map(|held| (held.0.life, present::guard::hold(held, top, now))));
+        let line = |one: &Holding<'_>| (one.other.life, present::guard::holding(one, top, now));
+        lines.extend(decide::held(&tree.others, |_, _| true).iter().map(line));
+    })?;
+    Ok(lines)
+}
+
+/// What guards know of the requested paths of one working tree.
+pub(super) struct TreeHolders<'a> {
+    pub(super) top: &'a str,
+    paths: &'a [String],
+    pub(super) others: Vec<Other>,
+}
+
+impl TreeHolders<'_> {
+    /// Returns the living window that holds one of them for itself.
+    pub(super) fn wanted(&self) -> Option<(&Other, &FileMoment)> {
+        decide::wanted(&self.others, |held| self.paths.iter().any(|path| decide::reaches(path, held)))
+    }
+}
+
+/// Reads what guards have written down about these files, one working tree after the other.
+///
+/// # Errors
+/// As [`check`].
+pub(super) fn each_tree(
+    settings: &Settings,
+    paths: &[PathBuf],
+    mut use_tree: impl FnMut(&Query<'_>, &TreeHolders<'_>),
+) -> anyhow::Result<()> {
     let session = settings.environment.session_id.clone().unwrap_or_else(|| Untrusted::fixed(""));
     let cwd = "/".to_owned();
     let question = Question::of_person(session, cwd);
@@ -44,18 +79,12 @@ fn held(settings: &Settings, paths: &[PathBuf]) -> anyhow::Result<Vec<(Life, Str
         text.with_context(|| format!("{}: its name is not UTF-8", Untrusted::from_path(path)))
     };
     let files: Vec<String> = paths.iter().map(absolute).collect::<anyhow::Result<_>>()?;
-    let mut lines = Vec::new();
     for (tree, paths) in asked.by_tree(&files) {
         let top = tree.text().context("the working tree's name is not UTF-8")?;
         let is_below = |path: &str| paths.iter().any(|asked| Path::new(path).starts_with(asked));
         let is_asked = |path: &str| is_below(path) && !asked.exempt.has(path, top);
-        let found = asked.read(&tree, &About::Matching(&is_asked, Takes::WORK)).all()?;
-        let is_held = |held: &str| paths.iter().any(|path| decide::reaches(path, held));
-        let wanted = decide::wanted(&found.others, is_held);
-        lines.extend(wanted.map(|held| (held.0.life, present::guard::hold(held, top, now))));
-        let holdings = decide::held(&found.others, |_, _| true);
-        let line = |one: &decide::Holding<'_>| (one.other.life, present::guard::holding(one, top, now));
-        lines.extend(holdings.iter().map(line));
+        let others = asked.read(&tree, &About::Matching(&is_asked, Takes::WORK)).all()?.others;
+        use_tree(&asked, &TreeHolders { top, paths: &paths, others });
     }
-    Ok(lines)
+    Ok(())
 }

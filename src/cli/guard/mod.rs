@@ -2,6 +2,8 @@
 //! a call up that would reach it, and never fails or delays its agent.
 
 mod check;
+#[cfg(feature = "mcp")]
+mod file_holders;
 mod hold;
 pub(crate) mod notify;
 mod replay;
@@ -16,10 +18,15 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 
 pub(crate) use self::check::check;
+#[cfg(feature = "mcp")]
+pub(crate) use self::file_holders::file_holders;
 pub(crate) use self::hold::hold;
+#[cfg(feature = "mcp")]
+pub(crate) use self::hold::{HoldChange, HolderKind, take};
 pub(crate) use self::notify::tell_guards;
 pub(crate) use self::replay::replay;
-use self::scope::{counted_in, machine, scope};
+pub(crate) use self::scope::machine;
+use self::scope::{counted_in, scope};
 pub(crate) use self::stats::{held_up, stats};
 use crate::act::state::ledger;
 use crate::cli::args::Options;

@@ -29,7 +29,7 @@ pub(super) fn scope(settings: &Settings) -> Scope {
 ///
 /// # Errors
 /// The signatures of agents that a person has configured cannot be read.
-pub(super) fn machine(settings: &Settings, now: Timestamp) -> anyhow::Result<Machine> {
+pub(crate) fn machine(settings: &Settings, now: Timestamp) -> anyhow::Result<Machine> {
     let signatures = signatures(settings).map_err(|failure| anyhow!(failure.lines().join("; ")))?;
     Ok(Machine::of_system(signatures, now))
 }

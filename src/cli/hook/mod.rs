@@ -3,6 +3,7 @@
 
 pub(crate) mod bind;
 pub(crate) mod check;
+pub(crate) mod git_events;
 pub(crate) mod input;
 pub(crate) mod setup;
 

@@ -9,14 +9,14 @@ use rustix::io::Errno;
 
 use super::replay::{self, Player};
 use crate::app::kept::{ScreenState, Start};
-use crate::cli::hook::check;
+use crate::cli::hook::{check, git_events};
 use crate::cli::hook::check::{AgentHooks, AgentSettings};
 use crate::cli::output::failure::{Exit, Failure, Outcome};
 use crate::cli::output::{Paint, Shape};
 use crate::cli::rescue::keep::keep_before_clean_up;
 use crate::cli::settings::Settings;
 use crate::cli::show::now;
-use crate::cli::{act, fleet, git_events, guard};
+use crate::cli::{act, fleet, guard};
 use crate::config::layers::Origin;
 use crate::config::notify::NotifyCommand;
 use crate::config::{Access, Alerts, Config, Notify, Switch, Theme};

@@ -3,7 +3,7 @@
 mod bring;
 pub(crate) mod keep;
 mod out;
-mod select;
+pub(crate) mod select;
 
 use anyhow::anyhow;
 use jiff::Timestamp;

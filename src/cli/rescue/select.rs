@@ -21,17 +21,17 @@ use crate::source::versions::search::{FoundVersions, Search, Subject};
 use crate::source::versions::stored::SessionStore;
 
 /// A version with whose it is and what became of it.
-pub(super) struct Candidate {
-    pub(super) version: FoundVersion,
-    pub(super) label: SessionLabel,
-    pub(super) fate: EditFate,
+pub(crate) struct Candidate {
+    pub(crate) version: FoundVersion,
+    pub(crate) label: SessionLabel,
+    pub(crate) fate: EditFate,
 }
 
 /// The versions that are asked for, the newest of each file first.
-pub(super) struct Selection {
-    pub(super) versions: Vec<Candidate>,
+pub(crate) struct Selection {
+    pub(crate) versions: Vec<Candidate>,
     /// Why the transcripts of some sessions gave nothing.
-    pub(super) unread: Vec<String>,
+    pub(crate) unread: Vec<String>,
     /// The files that are named themselves.
     named: HashSet<PathBuf>,
     /// What the sessions do.
@@ -71,9 +71,33 @@ impl Selection {
 /// A word names nothing of which versions are known.
 pub(super) fn select(
     settings: &Settings,
-    (snapshot, report): (&Snapshot, &Report),
+    seen: (&Snapshot, &Report),
     subjects: &[String],
 ) -> Result<Selection, Failure> {
+    let here = settings.places.here.iter().chain(&settings.places.roots);
+    let trees: Vec<PathBuf> = here.map(|tree| resolve(tree)).collect();
+    let (selected, asked) = find(settings, seen, subjects, &trees)?;
+    let is_known = |subject: &Subject| match subject {
+        Subject::File(paths) => selected.versions.iter().any(|one| paths.contains(&one.version.path)),
+        Subject::Session(_) => true,
+    };
+    if let Some((word, _)) = subjects.iter().zip(&asked).find(|(_, subject)| !is_known(subject)) {
+        return Err(unknown(word, &selected.unread));
+    }
+    Ok(selected)
+}
+
+/// Finds the versions of files, sessions and windows, and returns what each word means; without any word the last
+/// versions that are gone, of sessions without a window those that began in one of these trees.
+///
+/// # Errors
+/// A word names several sessions.
+pub(crate) fn find(
+    settings: &Settings,
+    (snapshot, report): (&Snapshot, &Report),
+    subjects: &[String],
+    trees: &[PathBuf],
+) -> Result<(Selection, Vec<Subject>), Failure> {
     let (fence, copies) = (settings.places.fence(), Copies::in_folder(&settings.places.copies));
     let all = kept(&settings.state.join("kept"));
     let stored = SessionStore::find(&homes(settings, (snapshot, report)), (&fence, &copies));
@@ -83,16 +107,7 @@ pub(super) fn select(
         .collect::<Result<_, _>>()?;
     let (now, home) = (report.taken_at, settings.places.home.as_path());
     let search = Search { works: &snapshot.work, now, home, fence: &fence, copies: &copies };
-    let here = settings.places.here.iter().chain(&settings.places.roots);
-    let trees: Vec<PathBuf> = here.map(|tree| resolve(tree)).collect();
-    let found = search.find(&asked, (all, stored), &trees);
-    let is_known = |subject: &Subject| match subject {
-        Subject::File(paths) => found.versions.iter().any(|(one, _)| paths.contains(&one.path)),
-        Subject::Session(_) => true,
-    };
-    if let Some((word, _)) = subjects.iter().zip(&asked).find(|(_, subject)| !is_known(subject)) {
-        return Err(unknown(word, &found.unread));
-    }
+    let found = search.find(&asked, (all, stored), trees);
     let titles = found.titles(snapshot.host.uid);
     let candidate = |(version, fate): (FoundVersion, EditFate)| {
         let label =
@@ -101,12 +116,12 @@ pub(super) fn select(
     };
     let FoundVersions { versions, works, unread } = found;
     let versions: Vec<Candidate> = versions.into_iter().map(candidate).collect();
-    let files = asked.into_iter().filter_map(|subject| match subject {
-        Subject::File(paths) => Some(paths),
+    let files = asked.iter().filter_map(|subject| match subject {
+        Subject::File(paths) => Some(paths.clone()),
         Subject::Session(_) => None,
     });
     let named = files.flatten().collect();
-    Ok(Selection { versions, unread, named, works, at: now })
+    Ok((Selection { versions, unread, named, works, at: now }, asked))
 }
 
 /// Returns the folders in which agents keep sessions: of this person, and those that windows have for themselves.

@@ -18,11 +18,11 @@ use crate::core::model::{Finding, Key, KeyKind, NotAsked, Remedy, Report, Severi
 use crate::observe::ReportSource;
 use crate::present::ladder::finding;
 use crate::present::machine;
+use crate::present::need::unfinished::way_of;
 use crate::present::report_index::Index;
 use crate::present::text::page::Page;
 use crate::present::text::tone::Tone;
 use crate::present::text::zone::Zone;
-use crate::present::unfinished::way_of;
 use crate::present::words;
 use crate::source::os::clock;
 

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use crate::core::model::{
-    ClaimView, Key, LeftOver, LeftStash, LeftTree, RecordView, Report, Untrusted, WindowView,
+    ClaimView, Finding, Key, LeftOver, LeftStash, LeftTree, RecordView, Report, Untrusted, WindowView,
 };
 use crate::core::plan::full_name;
 use crate::core::plan::left::left_by;
@@ -79,6 +79,25 @@ pub fn find<'a>(report: &'a Report, asked: &str, path: &Path) -> Meaning<'a> {
         [only] => Meaning::One(*only),
         _ => Meaning::Several(found),
     }
+}
+
+/// Returns what is known to be wrong with it; what is wrong with a claim's record is so with the
+/// claim, unless it is about other claims.
+pub(crate) fn findings_about<'a>(report: &'a Report, subject: Subject<'_>) -> Vec<&'a Finding> {
+    let is_claim = |key: &Key| report.claims.iter().any(|claim| claim.key == *key);
+    let is_about = |finding: &&Finding| match subject {
+        _ if finding.subjects.contains(subject.key()) => true,
+        Subject::Claim(claim) => {
+            finding.subjects.contains(&claim.record.key) && !finding.subjects.iter().any(is_claim)
+        }
+        Subject::Window(_)
+        | Subject::Record(_)
+        | Subject::LeftOver(_)
+        | Subject::LeftTree(_)
+        | Subject::LeftStash(_)
+        | Subject::Broken(_) => false,
+    };
+    report.findings().filter(is_about).collect()
 }
 
 /// Everything that has a key, each once.

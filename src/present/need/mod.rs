@@ -4,6 +4,7 @@ pub(crate) mod alike;
 pub(crate) mod between;
 pub(crate) mod doing;
 pub(crate) mod stuck;
+pub(crate) mod unfinished;
 
 use jiff::Timestamp;
 
@@ -20,7 +21,6 @@ use crate::present::summary::Number;
 use crate::present::text::age;
 use crate::present::text::tone::{Mark, Tone};
 use crate::present::text::{count, file_name, outside, safe};
-use crate::present::unfinished;
 
 /// One need in words.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -10,6 +10,8 @@ mod homes;
 mod kept;
 mod left_behind;
 mod lost;
+#[cfg(feature = "mcp")]
+mod mcp;
 mod model;
 mod notify;
 mod real;

@@ -14,7 +14,7 @@ use crate::core::model::{
     ClaimView, Finding, Key, LeftOver, LeftStash, LeftTree, NotAsked, RecordShape, Report, Verdict,
     WindowView,
 };
-use crate::core::plan::find::Subject;
+use crate::core::plan::find::{Subject, findings_about};
 use crate::observe::ReportSource;
 use crate::present::ladder;
 use crate::present::report_index::Index;
@@ -63,7 +63,7 @@ pub(crate) fn run(reports: &mut dyn ReportSource, asked: &str, given: &str, shap
     // What is printed is passed on more readily than what a screen shows.
     let report = Arc::new(reports.next_report().without_prompts());
     let subjects = find::find_all(&report, asked)?;
-    let all = subjects.iter().map(|subject| (*subject, findings(&report, *subject)));
+    let all = subjects.iter().map(|subject| (*subject, findings_about(&report, *subject)));
     match shape {
         Shape::Text(paint) => {
             let mut index = Index::new(Arc::clone(&report));
@@ -125,23 +125,4 @@ fn explanation<'a>(report: &'a Report, subject: Subject<'a>, findings: Vec<&'a F
         Subject::LeftStash(one) => Explanation { left_stash: Some(one), ..nothing },
         Subject::Broken(_) => nothing,
     }
-}
-
-/// Returns what is known to be wrong with it; what is wrong with a claim's record is so with the
-/// claim, unless it is about other claims.
-fn findings<'a>(report: &'a Report, subject: Subject<'_>) -> Vec<&'a Finding> {
-    let is_claim = |key: &Key| report.claims.iter().any(|claim| claim.key == *key);
-    let is_about = |finding: &&Finding| match subject {
-        _ if finding.subjects.contains(subject.key()) => true,
-        Subject::Claim(claim) => {
-            finding.subjects.contains(&claim.record.key) && !finding.subjects.iter().any(is_claim)
-        }
-        Subject::Window(_)
-        | Subject::Record(_)
-        | Subject::LeftOver(_)
-        | Subject::LeftTree(_)
-        | Subject::LeftStash(_)
-        | Subject::Broken(_) => false,
-    };
-    report.findings().filter(is_about).collect()
 }
