@@ -3,6 +3,7 @@
 
 mod captured;
 mod lookalikes;
+mod more;
 mod stores;
 
 use claimtop::core::judge::window::agent::Signatures;

@@ -31,6 +31,9 @@ pub struct Signature {
     /// Whether a parent and its child both match and only the last of them is the window.
     #[serde(default)]
     pub leaf: bool,
+    /// Whether other programs have its name too.
+    #[serde(default)]
+    pub shares_name: bool,
     /// A process is this agent when one of these fits.
     #[serde(default, rename = "match")]
     pub matches: Vec<Pattern>,
@@ -106,9 +109,11 @@ impl Signatures {
         self.agents.iter().find(|agent| agent.name == name).map_or(name, |agent| &agent.title)
     }
 
-    /// Returns the name of the agent that has a title.
+    /// Returns the name of the agent that has a title; not one whose name others share, as its processes may then be
+    /// among those that no signature fits.
     pub(crate) fn name_by_title(&self, title: &str) -> Option<&str> {
-        let agent = self.agents.iter().find(|agent| agent.title.eq_ignore_ascii_case(title))?;
+        let is_it = |agent: &&Signature| !agent.shares_name && agent.title.eq_ignore_ascii_case(title);
+        let agent = self.agents.iter().find(is_it)?;
         Some(&agent.name)
     }
 
@@ -188,8 +193,9 @@ impl Signatures {
             details.argv.iter().take(MOST_ARGUMENTS).map(|arg| arg.raw().to_owned()).collect();
         let fits = move |agent: &&Signature| {
             let Some(name) = agent.name.split('-').next() else { return false };
+            let bears_name = |text: &String| !agent.shares_name && bears(text, name);
             !is_stand_in
-                && (texts.iter().any(|text| bears(text, name))
+                && (texts.iter().any(bears_name)
                     || arguments.iter().any(|argument| agent.has_script(argument)))
         };
         self.agents.iter().filter(fits)
@@ -345,7 +351,7 @@ mod tests {
 
     #[test]
     fn the_shipped_signatures_parse() {
-        assert_eq!(Signatures::built_in().map(|all| all.agents.len()).ok(), Some(8));
+        assert_eq!(Signatures::built_in().map(|all| all.agents.len()).ok(), Some(22));
     }
 
     #[test]
