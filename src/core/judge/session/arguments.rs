@@ -4,7 +4,7 @@ use crate::core::model::Untrusted;
 use crate::core::model::report::context::is_valid_id;
 
 /// The words after which each agent takes a session: options, or a command's own argument.
-const WORDS: [(&str, &[&str]); 7] = [
+const WORDS: [(&str, &[&str]); 8] = [
     ("claude-code", &["--session-id", "--resume", "-r"]),
     ("codex", &["resume"]),
     ("gemini", &["--resume", "-r", "--session-id"]),
@@ -12,6 +12,7 @@ const WORDS: [(&str, &[&str]); 7] = [
     ("opencode", &["--session", "-s"]),
     ("copilot", &["--resume", "--session-id"]),
     ("amp", &["continue"]),
+    ("cline", &["--id"]),
 ];
 
 /// Options that make a new session from the one that is named.
@@ -49,11 +50,13 @@ pub(super) fn resumes(argv: &[Untrusted]) -> bool {
     own(argv).any(|arg| ["--resume", "-r"].contains(&arg) || arg.starts_with("--resume="))
 }
 
-/// Returns whether a value is a session and not a prompt, a number or `latest`: a UUID, or an
-/// agent's own prefix before many characters.
+/// Returns whether a value is a session and not a prompt, a number or `latest`: a UUID, an agent's own prefix before
+/// many characters, or Cline's milliseconds and letters.
 fn is_session(value: &str) -> bool {
+    let is_number = |text: &str| text.len() >= 13 && text.bytes().all(|byte| byte.is_ascii_digit());
+    let is_clines = value.split_once('_').is_some_and(|(time, rest)| is_number(time) && !rest.is_empty());
     let is_prefixed = ["ses_", "T-"].iter().any(|prefix| value.starts_with(prefix)) && value.len() >= 20;
-    is_valid_id(value) && (is_prefixed || crate::core::model::text::is_uuid(value))
+    is_valid_id(value) && (is_prefixed || is_clines || crate::core::model::text::is_uuid(value))
 }
 
 #[cfg(test)]
@@ -74,6 +77,8 @@ mod tests {
         check("claude-code", "claude --resume=ID -p x", Some(ID));
         check("claude-code", "claude --session-id ID", Some(ID));
         check("codex", "codex resume ID", Some(ID));
+        check("cline", "cline -i --id 1795997484703_ititi", Some("1795997484703_ititi"));
+        check("cline", "cline --id 7", None);
         check("qwen", "node /x/.bin/qwen --resume ID", Some(ID));
         check("copilot", "copilot --resume=ID", Some(ID));
         check(

@@ -215,6 +215,9 @@ pub(crate) fn resume(agent: &str, session: &Untrusted, cwd: Option<&Untrusted>) 
         "qwen" => format!("qwen --resume {session}"),
         "opencode" => format!("opencode --session {session}"),
         "copilot" => format!("copilot --resume {session}"),
+        "pi" => format!("pi --session {session}"),
+        "kimi" => format!("kimi --session {session}"),
+        "cline" => format!("cline -i --id {session}"),
         _ => return None,
     };
     let folder = cwd.map(Untrusted::raw).filter(|cwd| cwd.starts_with('/'));
