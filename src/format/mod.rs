@@ -50,6 +50,10 @@ pub(crate) fn spec(format: Format) -> Option<&'static Spec> {
         Format::Gemini => &agent::gemini::SPEC,
         Format::Qwen => &agent::qwen::SPEC,
         Format::OpenCode => &agent::opencode::SPEC,
+        Format::Pi => &agent::pi::SPEC,
+        Format::Kimi => &agent::kimi::SPEC,
+        Format::Continue => &agent::continue_dev::SPEC,
+        Format::Cline => &agent::cline::SPEC,
         Format::Described(_) => return None,
     })
 }
@@ -126,8 +130,12 @@ pub(crate) fn is_backed_up(format: Format) -> bool {
 
 /// Returns the work in a whole session file; nothing if the format has no such files.
 pub fn doing(format: Format, text: &str) -> Option<crate::core::model::Doing> {
-    let adapter = spec(format)?.transcripts?.adapter;
     let mut draft = work::Draft::default();
+    if let Some(document) = spec(format)?.document {
+        (document.work)(&mut draft, &reading::json::parse(text.as_bytes()).ok()?);
+        return Some(draft.doing());
+    }
+    let adapter = spec(format)?.transcripts?.adapter;
     text.lines().for_each(|line| draft.line(adapter, line.as_bytes()));
     Some(draft.doing())
 }

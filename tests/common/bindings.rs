@@ -80,10 +80,13 @@ impl WorldFile {
             spec.folder.as_deref().map(|folder| Tie::Folder(folder.into())),
         ];
         SessionFile {
-            agent: ["claude-code", "codex", "copilot", "gemini", "opencode", "qwen"]
-                .into_iter()
-                .find(|name| *name == spec.agent)
-                .unwrap_or_else(|| panic!("no session files of {}", spec.agent)),
+            agent: [
+                "claude-code", "cline", "codex", "continue", "copilot", "gemini", "kimi", "opencode", "pi",
+                "qwen",
+            ]
+            .into_iter()
+            .find(|name| *name == spec.agent)
+            .unwrap_or_else(|| panic!("no session files of {}", spec.agent)),
             session: spec.session.as_str().into(),
             tie: ties.into_iter().flatten().next().expect("what ties it"),
             written_at: self.at(&spec.written),

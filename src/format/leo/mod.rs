@@ -44,6 +44,8 @@ pub(crate) const SPEC: Spec = Spec {
     released: |table, before, release| database::released(table, before, release.why),
     is_backed_up: false,
     transcripts: None,
+    sessions: None,
+    document: None,
 };
 
 fn read(kind: Kind, file: &FileImage, reading: &Reading<'_>) -> FileContents {

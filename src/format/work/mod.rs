@@ -124,6 +124,7 @@ impl Draft {
 
     fn record(&mut self, adapter: Adapter, record: &Object<'_>) {
         let at = record.str("timestamp").and_then(time::rfc3339);
+        let at = at.or_else(|| record.int("time").and_then(time::epoch_ms));
         if let Some(at) = at {
             self.first_at = self.first_at.or(Some(at));
             if let Some(lost) = self.lost.as_mut().filter(|lost| lost.is_none()) {

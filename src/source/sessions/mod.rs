@@ -5,6 +5,7 @@ pub(crate) mod codex;
 pub(crate) mod copilot;
 pub(crate) mod gemini;
 pub(crate) mod head;
+pub(crate) mod listed;
 pub(crate) mod look;
 pub(crate) mod opencode;
 pub(crate) mod per_folder;
@@ -19,8 +20,8 @@ use jiff::Timestamp;
 
 use self::head::Heads;
 use crate::core::judge::window::agent::Signatures;
-use crate::core::model::{Binding, Holder, Host, Process, SessionFile, Snapshot, SourceHealth};
-use crate::format::{Base, Reading};
+use crate::core::model::{Binding, Format, Holder, Host, Process, SessionFile, Snapshot, SourceHealth};
+use crate::format::{self, Base, Reading};
 use crate::source::database::sqlite::copies::Copies;
 use crate::source::interface::{Hints, Scope, Source};
 use crate::source::places::homes::HomeBase;
@@ -36,6 +37,8 @@ pub(crate) struct Reader {
     opencode: BTreeMap<PathBuf, opencode::Store>,
     /// The prompts typed in Gemini CLI.
     gemini: gemini::Logs,
+    /// The sessions that files state.
+    stated: listed::Statements,
     /// Whether a window of Qwen Code runs, whose registry is followed.
     has_qwen: bool,
 }
@@ -98,6 +101,10 @@ impl Reader {
             let mut store = before.remove(home).unwrap_or_default();
             store.read(&mut look, home, &of("opencode"), now, &self.copies);
             self.opencode.insert(home.clone(), store);
+            let kept = Format::ALL.into_iter().filter_map(|format| format::spec(format)?.sessions);
+            for kept in kept {
+                self.stated.read(&mut look, (home, &kept), &of(kept.agent));
+            }
         }
         let found = look.found;
         self.heads.keep_used();

@@ -50,7 +50,11 @@ pub(crate) fn rebuilt(
         Format::Qwen => qwen::rebuilt,
         Format::OpenCode => opencode::rebuilt,
         Format::Copilot => copilot::rebuilt,
-        Format::Maia
+        Format::Pi
+        | Format::Kimi
+        | Format::Continue
+        | Format::Cline
+        | Format::Maia
         | Format::Observability
         | Format::Entire
         | Format::Leo

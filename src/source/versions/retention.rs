@@ -38,6 +38,10 @@ pub(crate) fn first_deleted_at(work: &Work) -> Option<Timestamp> {
         }
         Format::Codex
         | Format::Copilot
+        | Format::Pi
+        | Format::Kimi
+        | Format::Continue
+        | Format::Cline
         | Format::Maia
         | Format::Observability
         | Format::Entire

@@ -179,6 +179,8 @@ fn files_of(transcripts: &Transcripts, all: &Path, fence: &Fence) -> Vec<(PathBu
             let file = |folder: PathBuf| plain_files(&folder, move |own: &str| own == name);
             folders(all).into_iter().flat_map(file).collect()
         }
+        // Their versions are not rebuilt.
+        Layout::Stamped | Layout::Nested { .. } => Vec::new(),
     }
 }
 

@@ -68,6 +68,15 @@ fn named(
             }
             Layout::Days => rollout(&all, session, &format!("-{name}")),
             Layout::Sessions { name } => Some(all.join(session).join(name)).filter(|path| fits(path)),
+            Layout::Stamped | Layout::Nested { .. } if !everywhere => None,
+            Layout::Stamped => {
+                let end = format!("_{name}");
+                folders(&all).into_iter().find_map(|project| ending(&project, &end))
+            }
+            Layout::Nested { inner } => {
+                let at = |project: PathBuf| project.join(session).join(inner);
+                folders(&all).into_iter().map(at).find(|path| fits(path))
+            }
         }
     };
     let found = scope.homes.folders_of(transcripts.base).find_map(|home| in_home(&home.path));

@@ -2,6 +2,7 @@
 
 mod agents;
 pub(crate) mod committed;
+mod document;
 mod earlier;
 pub(crate) mod find;
 mod join;
@@ -50,6 +51,7 @@ pub(crate) struct Reader {
     /// The files that were found and not read.
     refused: HashMap<Session, RefusedFile>,
     opencode: opencode::Store,
+    documents: document::Store,
     /// The processes that listen on the ports that sessions could not get.
     listeners: Listeners,
     /// The cache for determining which edits git has.
@@ -82,6 +84,7 @@ impl Source for Reader {
     fn add_to(&mut self, snapshot: &mut Snapshot, scope: &Scope, reading: &Reading<'_>) {
         let (wanted, uid) = (wanted(snapshot, &scope.signatures), snapshot.host.uid);
         self.opencode.look(&wanted, scope, reading.now);
+        self.documents.look(&wanted, scope, uid);
         let mut before = std::mem::take(&mut self.followed);
         let mut sought = std::mem::take(&mut self.sought);
         let mut refused = std::mem::take(&mut self.refused);
@@ -142,7 +145,8 @@ impl Source for Reader {
         self.followed.extend(gone);
         self.catch_up();
         let files = self.followed.iter_mut().map(|(session, one)| one.work(session));
-        let mut work: Vec<&mut Arc<Work>> = files.chain(self.opencode.works()).collect();
+        let mut work: Vec<&mut Arc<Work>> =
+            files.chain(self.opencode.works()).chain(self.documents.works()).collect();
         self.kept.home = Some(scope.places.home.clone());
         committed::marker::mark(&mut work, snapshot, &mut self.kept);
         self.listeners.mark(&mut work, &snapshot.processes, reading.now);
@@ -179,6 +183,7 @@ impl Source for Reader {
 
     fn hints(&self, _scope: &Scope, hints: &mut Hints) {
         self.opencode.hints(hints);
+        self.documents.hints(hints);
         for followed in self.followed.values() {
             if let Some(agents) = &followed.agents {
                 agents.hints(hints);
@@ -204,6 +209,7 @@ impl Reader {
             sought: HashMap::new(),
             refused: HashMap::new(),
             opencode: opencode::Store::new(copies),
+            documents: document::Store::default(),
             listeners: Listeners::default(),
             kept: committed::CommitCache::default(),
             skipped: 0,
@@ -223,7 +229,7 @@ impl Reader {
             all.map(move |(path, why)| unread((session, &(path.to_path_buf(), why))))
         });
         let mut all: Vec<UnreadWork> = self.refused.iter().map(unread).collect();
-        all.extend(of_agents.chain(self.opencode.unread()));
+        all.extend(of_agents.chain(self.opencode.unread()).chain(self.documents.unread()));
         let rank = |file: &UnreadWork| (file.why == WhyUnread::ForeignOwner, file.path.text().clone());
         all.sort_by_cached_key(rank);
         all

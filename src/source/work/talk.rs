@@ -9,7 +9,7 @@ use crate::format::work::talk::ReadTalk;
 use crate::source::database::sqlite::copies::Copies;
 use crate::source::os::open::error::errno_text;
 use crate::source::os::open::plain::{open_plain, read_at};
-use crate::source::work::opencode;
+use crate::source::work::{document, opencode};
 
 /// How much of the end is read at first, in bytes: some fifty lines.
 const FIRST: u64 = 256 << 10;
@@ -25,6 +25,9 @@ pub(crate) fn read_talk(
     (path, session): (&Path, &Untrusted),
     copies: &Copies,
 ) -> Result<Talk, String> {
+    if let Some(document) = spec(format).and_then(|spec| spec.document) {
+        return document::talk(path, document.talk);
+    }
     match spec(format).and_then(|spec| spec.transcripts) {
         Some(transcripts) => of_file(path, transcripts.talk),
         None if format == Format::OpenCode => opencode::talk(path, session, copies),

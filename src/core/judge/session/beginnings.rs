@@ -10,7 +10,10 @@ use crate::core::model::{SessionFile, Untrusted};
 /// The most windows of one folder among which it is guessed.
 pub(super) const MOST: usize = 16;
 
-/// How long after its start Codex makes its first thread: 0.4 to 5 s were seen (0.171.0).
+/// The agents that begin a session when they start.
+const BEGIN_AT_START: [&str; 3] = ["codex", "pi", "cline"];
+
+/// How long after its start such an agent begins its session: 0.4 to 5 s were seen (Codex 0.171.0).
 const STARTS: SignedDuration = SignedDuration::from_secs(10);
 
 /// The windows of one agent in one folder, and its sessions.
@@ -74,7 +77,7 @@ impl<'a> Beginnings<'a, '_> {
         let has_just_started = |window: &&&Window<'_>| {
             let started_at = self.world.started_at(window.process);
             let since = started_at.map(|started_at| began_at.duration_since(started_at));
-            window.agent == "codex"
+            BEGIN_AT_START.contains(&window.agent)
                 && since.is_some_and(|since| (SignedDuration::ZERO..STARTS).contains(&since))
         };
         let just_started: Vec<_> = self.windows.iter().filter(has_just_started).collect();

@@ -103,6 +103,14 @@ formats! {
     Qwen = System::never("qwen", Agents::Only("qwen"), AGENTS_SESSION, WITH_ITS_WINDOW);
     /// opencode's own sessions.
     OpenCode = System::never("opencode", Agents::Only("opencode"), AGENTS_SESSION, WITH_ITS_WINDOW);
+    /// Pi's own sessions.
+    Pi = System::never("pi", Agents::Only("pi"), AGENTS_SESSION, WITH_ITS_WINDOW);
+    /// Kimi Code's own sessions.
+    Kimi = System::never("kimi", Agents::Only("kimi"), AGENTS_SESSION, WITH_ITS_WINDOW);
+    /// Continue's own sessions.
+    Continue = System::never("continue", Agents::Only("continue"), AGENTS_SESSION, WITH_ITS_WINDOW);
+    /// Cline's own sessions.
+    Cline = System::never("cline", Agents::Only("cline"), AGENTS_SESSION, WITH_ITS_WINDOW);
 }
 
 const AGENTS_LOCK: &str = "only that agent releases its own lock";
@@ -131,9 +139,16 @@ impl Format {
     /// Returns whether an agent itself writes its records, and no system beside it.
     pub(crate) fn is_of_an_agent(self) -> bool {
         match self {
-            Self::ClaudeCode | Self::Codex | Self::Copilot | Self::Gemini | Self::Qwen | Self::OpenCode => {
-                true
-            }
+            Self::ClaudeCode
+            | Self::Codex
+            | Self::Copilot
+            | Self::Gemini
+            | Self::Qwen
+            | Self::OpenCode
+            | Self::Pi
+            | Self::Kimi
+            | Self::Continue
+            | Self::Cline => true,
             Self::Maia
             | Self::Observability
             | Self::Entire

@@ -1,5 +1,7 @@
 //! Where an agent keeps the transcripts of its sessions, and how they are read.
 
+pub(crate) mod sessions;
+
 use std::path::{Path, PathBuf};
 
 use crate::core::model::Untrusted;
@@ -37,6 +39,10 @@ pub(crate) enum Layout {
     Days,
     /// `<session>/<name>`.
     Sessions { name: &'static str },
+    /// `<project>/<time>_<session>.jsonl`: every project must be searched.
+    Stamped,
+    /// `<project>/<session>/<inner>`: every project must be searched.
+    Nested { inner: &'static str },
 }
 
 /// The files of a session's sub-agents.
