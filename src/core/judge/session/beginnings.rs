@@ -13,6 +13,9 @@ pub(super) const MOST: usize = 16;
 /// The agents that begin a session when they start.
 const BEGIN_AT_START: [&str; 3] = ["codex", "pi", "cline"];
 
+/// The agents whose processes overwrite their arguments, so that `--session` cannot be seen.
+const HIDE_ARGUMENTS: [&str; 2] = ["kimi", "pi"];
+
 /// How long after its start such an agent begins its session: 0.4 to 5 s were seen (Codex 0.171.0).
 const STARTS: SignedDuration = SignedDuration::from_secs(10);
 
@@ -86,8 +89,13 @@ impl<'a> Beginnings<'a, '_> {
         }
         let mut able = started_by(began_at);
         if able.is_empty() {
-            // A session from before all of them: any of them may continue it.
-            return pids(&started_by(file.written_at));
+            // A session from before all of them: any of them may continue it, and one that hides its arguments may
+            // have been started for it and have written nothing yet.
+            let hides = |window: &&&Window<'_>| HIDE_ARGUMENTS.contains(&window.agent);
+            let able = |window: &&&Window<'_>| {
+                hides(window) || self.world.started_at(window.process).is_none_or(|at| at <= file.written_at)
+            };
+            return pids(&self.windows.iter().filter(able).collect::<Vec<_>>());
         }
         if file.beginning.is_fork {
             let forking: Vec<_> = able.iter().copied().filter(|window| forks(argv(window))).collect();
