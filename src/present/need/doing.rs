@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use crate::core::model::{Call, ContextFill, Target, TurnState, Untrusted, Waiting, Wants, WindowView, Work};
+use crate::core::model::{
+    Call, ContextFill, Format, Target, TurnState, Untrusted, Waiting, Wants, WindowView, Work,
+};
 use crate::present::need::stuck::describe;
 use crate::present::text::safe;
 
@@ -34,6 +36,9 @@ pub(crate) fn unseen(window: &WindowView) -> String {
     }
     match (&window.unread, window.may_run.len()) {
         (Some(file), _) => format!("not known: its session file {}", file.why.label()),
+        (None, 0) if Format::of_agent(window.agent.raw()).is_none() => {
+            "what it does is not readable".to_owned()
+        }
         (None, 0) => String::new(),
         (None, 1) => "not known: it or another window here runs the only session".to_owned(),
         (None, many) => format!("not known: it may run any of {many} sessions here"),

@@ -65,7 +65,7 @@ pub(crate) fn wanted(snapshot: &Snapshot, signatures: &Signatures) -> Vec<WorkTa
     let world = World::new(snapshot, signatures);
     let background = background_sessions(snapshot);
     let of_windows = world.windows.iter().filter_map(|window| {
-        let format = format_of(window.agent)?;
+        let format = Format::of_agent(window.agent)?;
         let id = session_of(window, &world)?.id;
         let file =
             snapshot.session_files.iter().find(|file| file.agent == window.agent && file.session == id);
@@ -107,7 +107,7 @@ pub(crate) fn wanted(snapshot: &Snapshot, signatures: &Signatures) -> Vec<WorkTa
     let of_waits = world.bindings.all_waits().filter_map(|(session, waits)| {
         let by = &waits.first()?.0.by;
         Some(WorkTarget::of(
-            Session { format: format_of(by.agent.raw())?, id: session.clone() },
+            Session { format: Format::of_agent(by.agent.raw())?, id: session.clone() },
             by.cwd.clone(),
         ))
     });
@@ -143,11 +143,4 @@ fn background_sessions(snapshot: &Snapshot) -> Vec<&BackgroundSession> {
         Some(sessions)
     });
     rosters.flatten().collect()
-}
-
-/// Returns the format of an agent's own files.
-fn format_of(agent: &str) -> Option<Format> {
-    let is_own = |format: &Format| format.name() == agent;
-    let own = Format::ALL.into_iter().find(is_own);
-    own.or_else(|| agent.contains("claude").then_some(Format::ClaudeCode))
 }

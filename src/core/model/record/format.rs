@@ -161,6 +161,12 @@ impl Format {
         }
     }
 
+    /// Returns the format in which an agent itself writes its sessions, if claimtop reads them.
+    pub(crate) fn of_agent(agent: &str) -> Option<Self> {
+        let own = Self::ALL.into_iter().find(|format| format.is_of_an_agent() && format.name() == agent);
+        own.or_else(|| agent.contains("claude").then_some(Self::ClaudeCode))
+    }
+
     /// Returns the rule by which claimtop lets its records of a kind go.
     pub(crate) fn let_go(self, kind: RecordKind) -> LetGo {
         match self.system() {
