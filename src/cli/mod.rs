@@ -141,6 +141,11 @@ fn command(arguments: Arguments) -> Outcome {
             let scene = scene(options, environment)?;
             scene.shown(json, |reports, shape| show::now::run(reports, shape))
         }
+        Command::Foresee { json } => {
+            let mut scene = scene(options, environment)?;
+            let shape = scene.shape(json);
+            show::foresee::run(&mut scene.observer, &scene.settings, shape)
+        }
         Command::Leftovers { trees, sizes, json } => {
             let asked = show::left_overs::Extras::new(trees, sizes);
             let scene = scene(options, environment)?;

@@ -24,7 +24,7 @@ const GROUPS: [Group; 4] = [
     Group {
         title: "Look",
         shown: &["now", "ls", "doctor", "explain", "leftovers", "journal"],
-        named: &["events", "wait", "report", "stats", "statusline", "machines"],
+        named: &["events", "wait", "foresee", "report", "stats", "statusline", "machines"],
     },
     Group {
         title: "Act",

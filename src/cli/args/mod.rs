@@ -74,6 +74,15 @@ pub(crate) enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Print which working trees of living windows will conflict
+    ///
+    /// It merges what each has now, committed or not, in a place of its own; the repository is not touched. Exit code 1 if
+    /// the trees of two windows do not merge.
+    Foresee {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Show what windows wrote and is gone, and bring it back
     Rescue(RescueArguments),
     /// Print the problems, worst first, each with its remedy

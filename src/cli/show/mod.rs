@@ -5,6 +5,7 @@ pub(crate) mod context_id;
 pub(crate) mod doctor;
 pub(crate) mod doctor_self;
 pub(crate) mod explain;
+pub(crate) mod foresee;
 pub(crate) mod formats;
 pub(crate) mod grants;
 pub(crate) mod left_overs;

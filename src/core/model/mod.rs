@@ -1,6 +1,7 @@
 //! The data model: nothing here judges.
 
 pub(crate) mod action;
+pub(crate) mod forecast;
 pub(crate) mod record;
 pub(crate) mod report;
 pub(crate) mod snapshot;
@@ -16,6 +17,7 @@ pub use self::action::unfinished::{Halfway, UnfinishedAction};
 pub(crate) use self::action::{
     Action, ActionResult, Confirmation, EndResult, ErrorKind, Obstacle, Offer, Plan, Request, RestoreTo, Step,
 };
+pub use self::forecast::{Conflict, ConflictKind, Forecast, ForecastSide, Lines, Outcome};
 pub use self::record::claim::{Resource, ResourceKind, StatedClaim, Surface, SurfaceState};
 pub(crate) use self::record::detail::Texts;
 pub use self::record::detail::{

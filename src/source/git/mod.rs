@@ -1,6 +1,7 @@
 //! Queries git about working trees when a person wants it: never while looking, and never by a command that runs a
 //! program which the repository names (`git status` does).
 
+pub(crate) mod foresight;
 pub(crate) mod merge;
 mod run;
 #[cfg(test)]
@@ -71,7 +72,8 @@ impl Asker {
         state(&git, &located.common_dir)
     }
 
-    fn program(&self) -> Option<PathBuf> {
+    /// Finds git.
+    pub(super) fn program(&self) -> Option<PathBuf> {
         program_in(&self.programs)
     }
 }

@@ -8,12 +8,20 @@ use std::time::Duration;
 
 use crate::source::os::clock;
 
-/// How long git may take for one answer.
-const DEADLINE: Duration = Duration::from_secs(2);
 /// How often to check whether it has ended.
 const STEP: Duration = Duration::from_millis(1);
-/// The most bytes of one answer; more is not read.
-const MOST: usize = 4 << 20;
+
+/// How much of an answer is waited for.
+#[derive(Clone, Copy)]
+pub(super) struct Limits {
+    /// How long git may take.
+    pub(super) deadline: Duration,
+    /// The most bytes of its output; more is not read.
+    pub(super) most: usize,
+}
+
+/// What holds for a single question.
+const USUAL: Limits = Limits { deadline: Duration::from_secs(2), most: 4 << 20 };
 
 /// Git, and the working tree that it is run for.
 pub(super) struct Git {
@@ -74,7 +82,7 @@ impl Git {
 }
 
 /// Prepares a run of git that asks nobody anything.
-fn quiet(program: &Path, home: &Path) -> Command {
+pub(super) fn quiet(program: &Path, home: &Path) -> Command {
     #[expect(clippy::disallowed_methods, reason = "a person asked what git says")]
     let mut command = Command::new(program);
     // Other environment variables can lead to another repository, or to programs.
@@ -94,10 +102,15 @@ pub(super) fn bare(program: &Path, folder: &Path) -> Command {
 }
 
 /// Runs a command; `None` if it does not answer in time or at all.
-pub(super) fn answer_of(mut command: Command) -> Option<Answer> {
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+pub(super) fn answer_of(command: Command) -> Option<Answer> {
+    answer_within(command, Stdio::null(), USUAL)
+}
+
+/// Runs a command with an input; `None` if it does not answer within the limits or at all.
+pub(super) fn answer_within(mut command: Command, input: Stdio, limits: Limits) -> Option<Answer> {
+    command.stdin(input).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child = command.spawn().ok()?;
-    let answer = answer(&mut child);
+    let answer = answer(&mut child, limits);
     if answer.is_none() {
         // It may have ended at this very moment.
         let _ = child.kill();
@@ -111,19 +124,19 @@ fn folder_of(program: &Path) -> &OsStr {
 }
 
 /// Reads a program's output until it has ended; `None` at the deadline.
-fn answer(child: &mut Child) -> Option<Answer> {
+fn answer(child: &mut Child, limits: Limits) -> Option<Answer> {
     let began_at = clock::steady();
     let mut pipe = child.stdout.take()?;
     rustix::fs::fcntl_setfl(&pipe, rustix::fs::OFlags::NONBLOCK).ok()?;
     let mut out = Vec::new();
-    while began_at.elapsed() < DEADLINE {
+    while began_at.elapsed() < limits.deadline {
         // Check for the end first, so that its last output is read afterwards.
         let ended = child.try_wait().ok()?;
-        take(&mut pipe, &mut out);
-        if out.len() > MOST {
+        take(&mut pipe, &mut out, limits.most);
+        if out.len() > limits.most {
             let _ = child.kill();
             let _ = child.wait();
-            out.truncate(MOST);
+            out.truncate(limits.most);
             return Some(Answer { code: 0, out, is_cut: true });
         }
         if let Some(code) = ended.map(|status: ExitStatus| status.code()) {
@@ -135,9 +148,9 @@ fn answer(child: &mut Child) -> Option<Answer> {
 }
 
 /// Takes the bytes that have arrived.
-fn take(pipe: &mut impl Read, out: &mut Vec<u8>) {
+fn take(pipe: &mut impl Read, out: &mut Vec<u8>, most: usize) {
     let mut part = [0; 64 << 10];
-    while out.len() <= MOST {
+    while out.len() <= most {
         match pipe.read(&mut part) {
             Ok(0) | Err(_) => return,
             Ok(read) => out.extend_from_slice(part.get(..read).unwrap_or_default()),
