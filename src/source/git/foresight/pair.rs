@@ -65,12 +65,12 @@ impl Merge<'_> {
         match answer.code {
             0 | 1 => {
                 let output = MergeOutput::parse(&answer.out).ok_or("git merge-tree answered oddly")?;
-                let is_clean = output.stages.is_empty() && output.sorts.is_empty();
-                if (answer.code == 0) == is_clean {
-                    Ok(output)
-                } else {
-                    Err("git merge-tree answered oddly".into())
+                // Git moves a file aside where the other side has a folder, says so, and counts that as merged.
+                let is_empty = output.stages.is_empty() && output.sorts.is_empty();
+                if answer.code == 1 && is_empty {
+                    return Err("git merge-tree answered oddly".to_owned());
                 }
+                Ok(output)
             }
             129 => Err("this git cannot merge trees; 2.38 or newer can".to_owned()),
             code => Err(format!("git merge-tree failed with exit code {code}")),
@@ -90,14 +90,18 @@ impl Merge<'_> {
             return Err(format!("{} has a merge driver, which was not run", Untrusted::from_bytes(&path)));
         }
         let has_attributes = self.changes.iter().any(|changes| changes.has_attributes());
+        let depends = || Err("it depends on whose .gitattributes count".to_owned());
+        if has_attributes && self.left.settings.has_renormalize {
+            return depends();
+        }
         if let (true, Some(right)) = (has_attributes, self.right) {
             let [ours, theirs] = self.commits;
             let back = self.tried(&right.desk, [theirs, ours])?;
             if !back.stages.is_empty() || !back.sorts.is_empty() {
-                return Err("it depends on whose .gitattributes count".to_owned());
+                return depends();
             }
         } else if has_attributes {
-            return Err("it depends on whose .gitattributes count".to_owned());
+            return depends();
         }
         Ok(())
     }

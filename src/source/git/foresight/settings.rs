@@ -34,6 +34,8 @@ const OWN: [(&str, &str); 12] = [
 pub(super) struct Settings {
     values: Vec<(String, Vec<u8>)>,
     is_sha256: bool,
+    /// Whether line ends are made alike before a merge.
+    pub(super) has_renormalize: bool,
     /// The filters that run a program.
     pub(super) filters: BTreeSet<Vec<u8>>,
     /// The merge drivers that run a program.
@@ -73,7 +75,10 @@ impl Settings {
         self.drivers.extend(between("merge.", &[".driver"]).filter(|_| is_set));
         match key {
             b"merge.default" => self.usual_driver = Some(value.to_vec()),
-            b"merge.renormalize" => self.values.push(("merge.renormalize".to_owned(), value.to_vec())),
+            b"merge.renormalize" => {
+                self.has_renormalize = value != b"false";
+                self.values.push(("merge.renormalize".to_owned(), value.to_vec()));
+            }
             b"extensions.objectformat" => self.is_sha256 = value.eq_ignore_ascii_case(b"sha256"),
             _ => {
                 let known = HARMLESS.into_iter().find(|known| known.as_bytes() == key);

@@ -87,19 +87,18 @@ impl State {
 /// their trees once more for that, so it must not see those of the repository.
 fn expand(scratch: &Scratch, desk: &Desk) -> Result<(), String> {
     let arguments = ["-c", "index.sparse=true", "ls-files", "--sparse", "-s", "-z"];
-    let listed = scratch.output(desk, Access::Repository, None, &arguments)?;
+    let listed = scratch.output(desk, Access::Own, None, &arguments)?;
     let folder = |line: &'_ [u8]| {
         let object = line.strip_prefix(b"040000 ")?.split(|byte| *byte == b' ').next()?;
         Some([object, b"\n"].concat())
     };
     let folders: Vec<u8> = listed.split(|byte| *byte == 0).filter_map(folder).flatten().collect();
-    if folders.is_empty() {
-        return Ok(());
+    if !folders.is_empty() {
+        let arguments = ["rev-list", "--objects", "--filter=blob:none", "--stdin"];
+        let trees = scratch.output(desk, Access::Repository, Some(&folders), &arguments)?;
+        let trees = String::from_utf8_lossy(&trees);
+        scratch.fetch(desk, trees.lines().filter_map(|line| line.split(' ').next()))?;
     }
-    let arguments = ["rev-list", "--objects", "--filter=blob:none", "--stdin"];
-    let trees = scratch.output(desk, Access::Repository, Some(&folders), &arguments)?;
-    let trees = String::from_utf8_lossy(&trees);
-    scratch.fetch(desk, trees.lines().filter_map(|line| line.split(' ').next()))?;
     scratch.output(desk, Access::Own, None, &["update-index", "--force-write-index"]).map(drop)
 }
 

@@ -173,7 +173,8 @@ fn what_is_too_large_is_unknown() {
 fn a_file_that_cannot_be_read_is_unknown() {
     let Some(stage) = Stage::new() else { return };
     stage.write("ui/secret", "x");
-    std::fs::set_permissions(stage.at("ui/secret"), std::os::unix::fs::PermissionsExt::from_mode(0o0)).unwrap();
+    std::fs::set_permissions(stage.at("ui/secret"), std::os::unix::fs::PermissionsExt::from_mode(0o0))
+        .unwrap();
     if std::fs::File::open(stage.at("ui/secret")).is_ok() {
         return eprintln!("skipped: root reads everything");
     }
