@@ -90,6 +90,24 @@ impl Changes {
         self.files().any(|change| change.after.is_none()) && self.new_files().next().is_some()
     }
 
+    /// Returns whether both change different files and nothing may be renamed: then they merge.
+    pub(super) fn is_apart_from(&self, other: &Self) -> bool {
+        let [mine, its] = [self, other].map(Self::paths);
+        let is_below = |path: &[u8], all: &BTreeSet<&[u8]>| {
+            let ends = path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| at);
+            ends.filter_map(|at| path.get(..at)).any(|above| all.contains(above))
+        };
+        let meets = |one: &BTreeSet<&[u8]>, other: &BTreeSet<&[u8]>| {
+            one.iter().any(|path| other.contains(path) || is_below(path, other))
+        };
+        let may_rename = self.may_rename() || other.may_rename();
+        !may_rename
+            && !self.has_attributes()
+            && !other.has_attributes()
+            && !meets(&mine, &its)
+            && !meets(&its, &mine)
+    }
+
     /// Returns whether it changes what files have for attributes.
     pub(super) fn has_attributes(&self) -> bool {
         self.files().any(|change| change.path.ends_with(b".gitattributes"))

@@ -1,6 +1,6 @@
 //! Merges the states of two sides, in a store that has what they changed and nothing else.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::changes::{Change, Changes, Entry};
 use super::kinds::conflicts;
@@ -10,8 +10,6 @@ use super::scratch::{Access, Desk, Scratch};
 use super::state::{State, with_attribute};
 use crate::core::model::{Conflict, ConflictKind, Outcome, Untrusted};
 
-/// The largest file whose lines are compared, in bytes.
-const MOST_TEXT: usize = 1 << 20;
 /// The most paths in conflict whose lines are compared.
 const MOST_COMPARED: usize = 64;
 
@@ -34,11 +32,16 @@ pub(super) type Merged = Result<(Outcome, Vec<Conflict>), String>;
 impl Merge<'_> {
     /// Merges; its error says why the result is unknown.
     pub(super) fn run(&self) -> Merged {
-        let output = self.tried(&self.left.desk, self.commits)?;
+        let [left, right] = self.changes;
+        let output = match left.is_apart_from(right) {
+            true => MergeOutput::default(),
+            false => self.tried(&self.left.desk, self.commits)?,
+        };
         let mut found = conflicts(&output, self.changes);
         self.rename_back(&mut found);
         if !found.is_empty() && !self.are_all_submodules(&found) {
-            self.compare(&output, &mut found)?;
+            // Without its lines a conflict is one all the same.
+            let _ = self.compare(&output, &mut found);
             return Ok((Outcome::Conflicts, found));
         }
         self.certain()?;
@@ -148,27 +151,54 @@ impl Merge<'_> {
         Ok(None)
     }
 
-    /// Adds the lines of each side to what is in conflict.
+    /// Adds the lines of each side to what is in conflict, as far as they can be read.
     fn compare(&self, output: &MergeOutput, found: &mut [Conflict]) -> Result<(), String> {
-        for conflict in found.iter_mut().take(MOST_COMPARED) {
-            if !matches!(conflict.kind, ConflictKind::Lines | ConflictKind::SameNewPath) {
-                continue;
+        let has_lines = |conflict: &&mut Conflict| {
+            matches!(conflict.kind, ConflictKind::Lines | ConflictKind::SameNewPath)
+        };
+        let compared: Vec<_> = found
+            .iter_mut()
+            .filter(has_lines)
+            .take(MOST_COMPARED)
+            .filter_map(|conflict| {
+                let stages =
+                    output.stages.iter().find(|(path, _)| Untrusted::from_bytes(path) == conflict.path);
+                let (_, [base, Some(left), Some(right)]) = stages? else { return None };
+                Some((conflict, base.as_deref(), left.as_str(), right.as_str()))
+            })
+            .collect();
+        let objects = compared.iter().flat_map(|(_, base, left, right)| [*base, Some(*left), Some(*right)]);
+        let texts = self.texts(&objects.flatten().collect())?;
+        for (conflict, base, left, right) in compared {
+            let base = base.map_or(Some(&[][..]), |base| texts.get(base).map(Vec::as_slice));
+            if let (Some(base), Some(left), Some(right)) = (base, texts.get(left), texts.get(right)) {
+                conflict.lines = overlaps(base, [left, right]).unwrap_or_default();
             }
-            let stages = output.stages.iter().find(|(path, _)| Untrusted::from_bytes(path) == conflict.path);
-            let Some((_, [base, Some(left), Some(right)])) = stages else { continue };
-            let base = base.as_ref().map_or(Ok(Some(Vec::new())), |base| self.text(base))?;
-            let (Some(base), Some(left), Some(right)) = (base, self.text(left)?, self.text(right)?) else {
-                continue;
-            };
-            conflict.lines = overlaps(&base, [&left, &right]).unwrap_or_default();
         }
         Ok(())
     }
 
-    /// Reads an object; `None` if it is too large to be compared.
-    fn text(&self, object: &str) -> Result<Option<Vec<u8>>, String> {
-        let text =
-            self.scratch.output(&self.left.desk, Access::Repository, None, &["cat-file", "blob", object])?;
-        Ok((text.len() <= MOST_TEXT).then_some(text))
+    /// Reads objects (git-cat-file(1), `--batch`).
+    fn texts(&self, objects: &BTreeSet<&str>) -> Result<BTreeMap<String, Vec<u8>>, String> {
+        let mut texts = BTreeMap::new();
+        if objects.is_empty() {
+            return Ok(texts);
+        }
+        let list: String = objects.iter().flat_map(|object| [object, "\n"]).collect();
+        let arguments = ["cat-file", "--batch"];
+        let out =
+            self.scratch.output(&self.left.desk, Access::Repository, Some(list.as_bytes()), &arguments)?;
+        let mut rest = out.as_slice();
+        while let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
+            let (head, after) = rest.split_at(end);
+            let head = String::from_utf8_lossy(head);
+            rest = after.get(1..).unwrap_or_default();
+            // A missing one has two words, and no content.
+            let [object, _, size] = head.split(' ').collect::<Vec<_>>()[..] else { continue };
+            let size: usize = size.parse().map_err(|_| "git cat-file answered oddly")?;
+            texts.insert(object.to_owned(), rest.get(..size).unwrap_or_default().to_vec());
+            rest = rest.get(size + 1..).unwrap_or_default();
+        }
+        Ok(texts)
     }
 }

@@ -7,7 +7,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
 use super::settings::Settings;
@@ -40,6 +40,7 @@ pub(super) struct Scratch {
     /// The objects of the repository, as git expects a list of folders.
     alternates: std::ffi::OsString,
     inputs: AtomicU32,
+    has_folders: AtomicBool,
 }
 
 /// The git folder of one working tree.
@@ -59,6 +60,7 @@ impl Scratch {
             folder,
             alternates: listed(&common.join("objects")),
             inputs: AtomicU32::new(0),
+            has_folders: AtomicBool::new(false),
         };
         make_folder(&scratch.objects().join("pack"))?;
         Ok(scratch)
@@ -169,6 +171,17 @@ impl Scratch {
         let pack = pack.to_str().ok_or("the state folder's name is not text")?;
         let arguments = ["pack-objects", "-q", "--window=0", pack];
         self.output(desk, Access::Repository, Some(list.as_bytes()), &arguments).map(drop)
+    }
+
+    /// Puts the folders of the first commit into the store, once: git does not write those again that did not change.
+    pub(super) fn fetch_folders(&self, desk: &Desk, commit: &str) -> Result<(), String> {
+        if self.has_folders.swap(true, Ordering::Relaxed) {
+            return Ok(());
+        }
+        let tree = format!("{commit}^{{tree}}");
+        let arguments = ["rev-list", "--objects", "--no-object-names", "--filter=blob:none", &tree];
+        let folders = self.output(desk, Access::Repository, None, &arguments)?;
+        self.fetch(desk, String::from_utf8_lossy(&folders).lines())
     }
 
     /// Puts an input into a file: git may answer before it has read all of it.

@@ -71,6 +71,7 @@ impl State {
         bounded(&place.tree, &differences)?;
         let filtered = filtered(scratch, &desk, &settings, &differences)?;
         take_in(scratch, &desk, &differences)?;
+        scratch.fetch_folders(&desk, &head)?;
         let tree = scratch.line(&desk, Access::Own, None, &["write-tree", "--missing-ok"])?;
         let changed = scratch.output(
             &desk,
