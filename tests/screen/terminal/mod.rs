@@ -8,6 +8,7 @@ mod attention;
 mod clock;
 mod colors;
 mod crowd;
+mod foresee;
 mod harm;
 mod kept;
 mod keys;

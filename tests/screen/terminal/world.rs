@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use portable_pty::{CommandBuilder, MasterPty, native_pty_system};
@@ -98,13 +98,18 @@ impl World {
 
     /// Starts a process that looks like Claude Code.
     pub(crate) fn agent(&self) -> Agent {
+        self.agent_in(Path::new("."))
+    }
+
+    /// Starts one in a folder.
+    pub(crate) fn agent_in(&self, folder: &Path) -> Agent {
         let program = self.path("bin/@anthropic-ai/claude-code/claude");
         std::fs::create_dir_all(program.parent().unwrap()).unwrap();
         if !program.exists() {
             crate::program::copy("/bin/sleep", &program);
         }
         let mut command = Command::new(program);
-        command.arg("3600").env("HOME", self.path("home")).stdin(Stdio::null());
+        command.arg("3600").env("HOME", self.path("home")).current_dir(folder).stdin(Stdio::null());
         Agent(crate::program::spawn(&mut command))
     }
 
