@@ -111,6 +111,7 @@ fn world(windows: usize) -> Snapshot {
         unfinished: Vec::new(),
         git_commands: Vec::new(),
         call_waits: Vec::new(),
+        forecasts: Vec::new(),
         plain_folders: Vec::new(),
         traces: Vec::new(),
         work: Vec::new(),

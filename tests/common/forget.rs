@@ -120,6 +120,7 @@ pub(crate) fn forget(full: &Snapshot, seed: u64) -> Snapshot {
     snapshot.unfinished.retain(|_| dice.roll(chance) != 0);
     snapshot.git_commands.retain(|_| dice.roll(chance) != 0);
     snapshot.call_waits.retain(|_| dice.roll(chance) != 0);
+    snapshot.forecasts.retain(|_| dice.roll(chance) != 0);
     for command in &mut snapshot.git_commands {
         command.caller = command.caller.take().filter(|_| dice.roll(chance) != 0);
     }

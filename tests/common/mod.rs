@@ -32,8 +32,8 @@ use std::sync::{Arc, LazyLock, OnceLock};
 use claimtop::core::assess::{Policy, assess};
 use claimtop::core::judge::window::agent::Signatures;
 use claimtop::core::model::{
-    CallWait, ClockHistory, ClockReading, GitCaller, GitCommand, Host, LockHold, Multiplexer, Origin,
-    Platform, Port, ProcessId, Reason, Report, SeenAgent, SeenBelow, Snapshot, Tombstone, Trace,
+    CallWait, ClockHistory, ClockReading, Forecast, GitCaller, GitCommand, Host, LockHold, Multiplexer,
+    Origin, Platform, Port, ProcessId, Reason, Report, SeenAgent, SeenBelow, Snapshot, Tombstone, Trace,
     UnfinishedAction, WaitSort,
 };
 use claimtop::testing::core::{Action, merged, settle};
@@ -97,6 +97,9 @@ pub(crate) struct WorldFile {
     git_command: Vec<GitCommandSpec>,
     #[serde(default)]
     call_wait: Vec<CallWaitSpec>,
+    /// As the recording has them.
+    #[serde(default)]
+    forecast: Vec<Forecast>,
     /// The expected results.
     pub(crate) expect: Expect,
 }
@@ -385,6 +388,7 @@ impl WorldFile {
             unfinished: self.unfinished.iter().map(|spec| self.unfinished(spec)).collect(),
             git_commands: self.git_command.iter().map(|spec| self.git_command(spec)).collect(),
             call_waits: self.call_wait.iter().map(|spec| self.call_wait(spec)).collect(),
+            forecasts: self.forecast.clone(),
             plain_folders: self.host.plain_folders.iter().map(|folder| folder.as_str().into()).collect(),
             traces: self.trace.iter().map(|spec| self.trace(spec)).collect(),
             session_files: self.session_file.iter().map(|spec| self.session_file(spec)).collect(),

@@ -206,6 +206,7 @@ fn merged(mut one: Snapshot, other: Snapshot) -> Snapshot {
     one.unfinished.extend(other.unfinished);
     one.git_commands.extend(other.git_commands);
     one.call_waits.extend(other.call_waits);
+    one.forecasts.extend(other.forecasts);
     one.tombstones = claimtop::testing::core::merged(one.tombstones.to_vec(), &other.tombstones).into();
     one
 }

@@ -10,6 +10,7 @@ use crate::core::judge::edited;
 use crate::core::judge::left_over::owner::is_its;
 use crate::core::judge::rules::facts::Facts;
 use crate::core::judge::rules::place::edits::shared;
+use crate::core::judge::rules::place::foresight::conflict_of;
 use crate::core::judge::rules::place::lost::lost_files;
 use crate::core::judge::window::Window;
 use crate::core::judge::window::agent::Role;
@@ -178,6 +179,8 @@ fn collision(between: &Between<'_>, facts: &Facts<'_>) -> Option<Need> {
         also,
         files: if worst.code == Code::LostEdits {
             lost_files(worst, facts)
+        } else if worst.code == Code::WillConflict {
+            conflicting_files(worst, facts)
         } else {
             files_of(between, facts)
         },
@@ -204,6 +207,12 @@ fn windows_of<'a>(finding: &Finding, facts: &Facts<'a>) -> Vec<&'a WindowView> {
     windows.sort_by_key(|window| (yields.contains(&window.key), window.start_ticks, window.pid));
     windows.dedup_by_key(|window| window.pid);
     windows
+}
+
+/// Returns the files that two working trees cannot merge.
+fn conflicting_files(finding: &Finding, facts: &Facts<'_>) -> Vec<Untrusted> {
+    let found = conflict_of(facts, &finding.subjects);
+    found.iter().flat_map(|found| &found.forecast.conflicts).map(|one| one.path.clone()).collect()
 }
 
 /// Returns the files that two windows both edit, by their own files or by a system's records.

@@ -331,6 +331,7 @@ impl Collector {
             unfinished: Vec::new(),
             git_commands: Vec::new(),
             call_waits: Vec::new(),
+            forecasts: Vec::new(),
         };
         let kept = self.descents.read(places.descents().as_deref(), fence, reading.host);
         self.scope.descents.recall(&kept, reading.host, &snapshot.processes);

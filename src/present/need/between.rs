@@ -14,7 +14,7 @@ use crate::present::text::{count, file_name, safe};
 
 /// How collisions are said: the code, what several windows share, what is wrong with one window alone
 /// where its sentence says too much, and the way out, in which `{}` is the window that is to yield.
-const SAYINGS: [(Code, &str, Option<&str>, &str); 13] = [
+const SAYINGS: [(Code, &str, Option<&str>, &str); 14] = [
     (Code::LostEdits, "edits lost", None, "u brings them back"),
     (Code::SharedSessionId, "same session", None, "close {}"),
     (Code::SharedContextId, "same context ID", None, "unset CLAUDE_SESSION_ID in one of them"),
@@ -30,6 +30,7 @@ const SAYINGS: [(Code, &str, Option<&str>, &str); 13] = [
     (Code::SameWorktree, "same tree", None, "git worktree add for {}"),
     (Code::SameFolder, "same folder", None, "give {} its own folder"),
     (Code::OverlappingFiles, "same files", None, "pause {}"),
+    (Code::WillConflict, "will conflict", None, "rebase {} onto the other"),
     (Code::ContestedClaim, "same claim", Some("holds a claim that another holds too"), "let {} release it"),
     (Code::ContestedPort, "same port", None, "give {} another port"),
     (
@@ -242,6 +243,8 @@ fn shared(code: Code, files: &[Untrusted], windows: usize) -> Option<String> {
     Some(match files {
         [file] if code == Code::OverlappingFiles => format!("{edit} {}", safe(file_name(file.raw()))),
         [_, _, ..] if code == Code::OverlappingFiles => format!("{edit} {}", count(files.len(), "file")),
+        [file] if code == Code::WillConflict => format!("{shared} in {}", safe(file.raw())),
+        [_, _, ..] if code == Code::WillConflict => format!("{shared} in {}", count(files.len(), "file")),
         _ => shared.to_owned(),
     })
 }

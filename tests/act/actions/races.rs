@@ -59,6 +59,7 @@ impl Look for Simple {
             unfinished: Vec::new(),
             git_commands: Vec::new(),
             call_waits: Vec::new(),
+            forecasts: Vec::new(),
             plain_folders: Vec::new(),
             traces: Vec::new(),
             work: Vec::new(),

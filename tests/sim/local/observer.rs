@@ -310,6 +310,7 @@ fn records(world: &mut World) -> Snapshot {
         unfinished: Vec::new(),
         git_commands: Vec::new(),
         call_waits: Vec::new(),
+        forecasts: Vec::new(),
         plain_folders: Vec::new(),
         traces: Vec::new(),
         work: Vec::new(),

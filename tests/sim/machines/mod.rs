@@ -477,6 +477,7 @@ impl World {
             unfinished: Vec::new(),
             git_commands: Vec::new(),
             call_waits: Vec::new(),
+            forecasts: Vec::new(),
             plain_folders: Vec::new(),
             traces: Vec::new(),
             work: Vec::new(),

@@ -84,6 +84,7 @@ fn all(snapshot: &Snapshot) -> serde_json::Result<All> {
     all.add("unfinished", &snapshot.unfinished)?;
     all.add("git-commands", &snapshot.git_commands)?;
     all.add("call-waits", &snapshot.call_waits)?;
+    all.add("forecasts", &snapshot.forecasts)?;
     all.add("tombstones", &snapshot.tombstones)?;
     all.add("plain-folders", &snapshot.plain_folders)?;
     all.add("traces", &snapshot.traces)?;

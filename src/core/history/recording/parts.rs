@@ -87,6 +87,7 @@ impl<'a> Parts<'a> {
             unfinished: self.part("unfinished")?,
             git_commands: self.part("git-commands")?,
             call_waits: self.part("call-waits")?,
+            forecasts: self.part("forecasts")?,
             sources: self.part("sources")?,
             seen_agents: self.part("seen")?,
         }))

@@ -22,7 +22,7 @@ use crate::core::model::{Finding, JudgedRecord};
 
 type Family = for<'a> fn(&'a Facts<'a>, &mut Findings<'_>);
 
-const FAMILIES: [Family; 18] = [
+const FAMILIES: [Family; 19] = [
     identity::findings,
     unstable::findings,
     place::sharing::findings,
@@ -40,6 +40,7 @@ const FAMILIES: [Family; 18] = [
     system::leo::findings,
     left_overs::findings,
     place::ports::findings,
+    place::foresight::findings,
     unfinished::findings,
 ];
 

@@ -62,7 +62,8 @@ pub(crate) fn overlapping(scene: &Scene<'_>) -> Option<Story> {
     Some(Story { yields: vec![yields.key.clone()], ..story })
 }
 
-fn tell_edit(chain: &mut Chain, (window, edit): (&WindowView, &Edit)) {
+/// Reports an edit of a window.
+pub(crate) fn tell_edit(chain: &mut Chain, (window, edit): (&WindowView, &Edit)) {
     let sentence = format!("{} edited {}", window_name(window), edit.path);
     chain.saw(edit.at, sentence, edit_evidence((window, edit)).into_iter().collect::<Vec<_>>());
 }

@@ -6,6 +6,7 @@
 pub(crate) mod chain;
 pub(crate) mod edits;
 pub(crate) mod entire;
+pub(crate) mod foresight;
 pub(crate) mod identity;
 pub(crate) mod lost;
 pub(crate) mod owners;
@@ -46,6 +47,7 @@ fn story(finding: &Finding, facts: &Facts<'_>) -> Option<Story> {
         Code::OverlappingFiles => places::overlapping(&scene()).or_else(|| edits::overlapping(&scene())),
         Code::ContestedClaim => places::contested(&scene()).or_else(|| places::shared_branch(&scene())),
         Code::ContestedPort => ports::contested(&scene()),
+        Code::WillConflict => foresight::will_conflict(&scene()),
         Code::RecycledPid => owners::recycled(&scene()),
         Code::WrongPid => owners::wrong_pid(&scene()),
         Code::UnknownSession => owners::unknown_session(&scene()).or_else(|| stray::stray(&scene())),

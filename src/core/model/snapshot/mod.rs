@@ -25,9 +25,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::core::model::text::path::as_text as path_text;
 use crate::core::model::{
-    CallWait, FilePath, Format, GitCommand, HomeFolder, Host, Key, KeyKind, Notes, Ownership, Problem,
-    ProcessId, ProcessTable, Record, SessionFile, Tombstone, Trace, TreeSort, UnfinishedAction, UnreadWork,
-    Untrusted, Work, WorkItem,
+    CallWait, FilePath, Forecast, Format, GitCommand, HomeFolder, Host, Key, KeyKind, Notes, Ownership,
+    Problem, ProcessId, ProcessTable, Record, SessionFile, Tombstone, Trace, TreeSort, UnfinishedAction,
+    UnreadWork, Untrusted, Work, WorkItem,
 };
 
 /// Everything that one look found. Records are read first, processes second: the other way
@@ -74,6 +74,8 @@ pub struct Snapshot {
     pub git_commands: Vec<GitCommand>,
     /// What the processes of tool calls wait for that have been open for long.
     pub call_waits: Vec<CallWait>,
+    /// Whether working trees of living windows can be merged, as last determined.
+    pub forecasts: Vec<Forecast>,
 }
 
 impl Snapshot {
@@ -100,6 +102,7 @@ impl Snapshot {
             unfinished: Vec::new(),
             git_commands: Vec::new(),
             call_waits: Vec::new(),
+            forecasts: Vec::new(),
         }
     }
 

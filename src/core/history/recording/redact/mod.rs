@@ -65,6 +65,7 @@ impl Redactor {
             unfinished,
             git_commands,
             call_waits,
+            forecasts,
         } = &mut look;
         self.host(host, *taken_at);
         self.processes(processes);
@@ -93,6 +94,7 @@ impl Redactor {
         }
         git_commands.iter_mut().for_each(|command| self.git_command(command));
         call_waits.iter_mut().for_each(|wait| self.call_wait(wait));
+        forecasts.iter_mut().for_each(|forecast| self.forecast(forecast));
         look
     }
 

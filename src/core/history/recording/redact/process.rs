@@ -2,7 +2,8 @@
 
 use crate::core::history::recording::redact::Redactor;
 use crate::core::model::{
-    CallWait, Details, Hindrance, LockHold, Origin, Process, ProcessTable, Tombstone, Trace, WaitSort,
+    CallWait, Conflict, Details, Forecast, ForecastSide, Hindrance, LockHold, Origin, Process, ProcessTable,
+    Tombstone, Trace, WaitSort,
 };
 
 impl Redactor {
@@ -105,6 +106,18 @@ impl Redactor {
             }
             WaitSort::Terminal(name) => self.untrusted(name),
             WaitSort::Output | WaitSort::Stopped | WaitSort::Child | WaitSort::Pipe(_) => {}
+        }
+    }
+
+    pub(super) fn forecast(&mut self, forecast: &mut Forecast) {
+        let Forecast { repository, sides, outcome: _, why, conflicts } = forecast;
+        self.untrusted(repository);
+        for ForecastSide { tree, branch, commits: _, uncommitted: _ } in sides {
+            tree.iter_mut().chain(branch).for_each(|name| self.untrusted(name));
+        }
+        why.iter_mut().for_each(|why| self.untrusted(why));
+        for Conflict { path, kind: _, lines: _ } in conflicts {
+            self.untrusted(path);
         }
     }
 

@@ -2,6 +2,7 @@
 
 pub(crate) mod edits;
 pub(crate) mod folders;
+pub(crate) mod foresight;
 pub(crate) mod lost;
 pub(crate) mod places;
 pub(crate) mod ports;

@@ -63,6 +63,8 @@ codes! {
     SameFolder = "same-folder", Collision;
     /// Two live records touch the same files in one working tree, or two windows have edited them.
     OverlappingFiles = "overlapping-files", Collision;
+    /// Two working trees whose present states do not merge; with the branch that one goes to it is information.
+    WillConflict = "will-conflict", Collision;
     /// Two live holders, one resource.
     ContestedClaim = "contested-claim", Collision;
     /// A command of one live window could not listen on a port that another has.

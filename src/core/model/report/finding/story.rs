@@ -42,6 +42,8 @@ named! {
         DoubleClaim = "double-claim",
         /// Two windows were given the same port.
         PortTaken = "port-taken",
+        /// Two windows changed one thing, each in a working tree of its own.
+        DivergedTrees = "diverged-trees",
         /// A session ID was stored before it was known.
         UnknownId = "unknown-id",
         /// One file for the whole machine waits for the next window.
