@@ -41,7 +41,7 @@ struct Output<'a> {
 #[derive(Serialize)]
 struct Pair<'a> {
     outcome: Merge,
-    /// Whether it is a collision of two windows, or information about the branch that one goes to.
+    /// Why it is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     why: Option<String>,
     repository: String,

@@ -81,7 +81,7 @@ impl Changes {
     }
 
     /// Returns the change of a path.
-    pub(super) fn at(&self, path: &[u8]) -> Option<&Change> {
+    pub(super) fn change_at(&self, path: &[u8]) -> Option<&Change> {
         self.all.iter().find(|change| change.path == path)
     }
 

@@ -193,7 +193,7 @@ struct Sides<'a> {
 
 /// What all pairs of one repository need, prepared once.
 #[derive(Default)]
-struct Prepared {
+struct Preparation {
     /// The changes of a tree against a base.
     changes: BTreeMap<(String, String), Changes>,
     /// A commit for each of them, on a commit of the base alone.
@@ -256,8 +256,8 @@ impl Sides<'_> {
     }
 
     /// Collects what every pair needs in the store.
-    fn prepare(&self, commons: &BTreeMap<Pair, Result<Common, String>>) -> Result<Prepared, String> {
-        let mut prepared = Prepared::default();
+    fn prepare(&self, commons: &BTreeMap<Pair, Result<Common, String>>) -> Result<Preparation, String> {
+        let mut prepared = Preparation::default();
         let mut objects: BTreeSet<String> = BTreeSet::new();
         let Some(first) = self.states.iter().flatten().next() else { return Ok(prepared) };
         let mut bases: BTreeMap<String, String> = BTreeMap::new();
@@ -322,7 +322,7 @@ impl Sides<'_> {
         &self,
         pair: Pair,
         common: Option<&Result<Common, String>>,
-        prepared: &Result<Prepared, String>,
+        prepared: &Result<Preparation, String>,
     ) -> Forecast {
         let merged = self.merged(pair, common, prepared);
         let (outcome, conflicts, why) = match merged {
@@ -350,8 +350,8 @@ impl Sides<'_> {
         &self,
         pair: Pair,
         common: Option<&Result<Common, String>>,
-        prepared: &Result<Prepared, String>,
-    ) -> pair::Merged {
+        prepared: &Result<Preparation, String>,
+    ) -> pair::MergeResult {
         let (left, right) = self.both(pair)?;
         let common = common.ok_or("it was not checked")?.as_ref().map_err(String::clone)?;
         let prepared = prepared.as_ref().map_err(String::clone)?;

@@ -27,11 +27,11 @@ pub(super) struct Merge<'a> {
 }
 
 /// The result of a merge.
-pub(super) type Merged = Result<(Outcome, Vec<Conflict>), String>;
+pub(super) type MergeResult = Result<(Outcome, Vec<Conflict>), String>;
 
 impl Merge<'_> {
     /// Merges; its error says why the result is unknown.
-    pub(super) fn run(&self) -> Merged {
+    pub(super) fn run(&self) -> MergeResult {
         let [left, right] = self.changes;
         let output = match left.is_apart_from(right) {
             true => MergeOutput::default(),
@@ -116,7 +116,7 @@ impl Merge<'_> {
         let mut moved =
             left.files().filter(|change| is_submodule(&change.after) || is_submodule(&change.before));
         let differs =
-            |change: &Change| right.at(&change.path).is_some_and(|other| other.after != change.after);
+            |change: &Change| right.change_at(&change.path).is_some_and(|other| other.after != change.after);
         moved.find(|change| differs(change)).map(|change| change.path.as_slice())
     }
 
