@@ -89,7 +89,9 @@ pub(crate) fn describe<'a>(report: &Report, find: Find<'a>, kind: &NeedKind) -> 
         Owner::Only | Owner::Other(_) => what.clone(),
     };
     let what = last_guard_note(report, find, windows).map_or(what.clone(), |note| format!("{what}; {note}"));
-    let way = way.replace("{}", who.last().map_or("one", String::as_str));
+    let next = also.iter().find(|other| !is_solved_with(*code, **other)).and_then(|other| saying(*other));
+    let next = next.map_or_else(String::new, |(.., way)| format!(", then {way}"));
+    let way = format!("{way}{next}").replace("{}", who.last().map_or("one", String::as_str));
     Some(Words { who, what, brief, way })
 }
 
@@ -114,6 +116,18 @@ pub(crate) fn advised_command<'a>(
     let name = name.trim_matches('-');
     let beside = format!("{above}/{tree}-{name}");
     Some(format!("git -C {} worktree add {} -b {name}", quoted(root), quoted(&beside)))
+}
+
+/// Returns whether the way out of a collision also ends another one between the same windows: by the end of a window, or
+/// by a folder of its own.
+fn is_solved_with(first: Code, other: Code) -> bool {
+    let is_of_folder = |code| {
+        matches!(
+            code,
+            Code::SameWorktree | Code::SameFolder | Code::OverlappingFiles | Code::OverwrittenRecord
+        )
+    };
+    first == Code::SharedSessionId || first == other || (is_of_folder(first) && is_of_folder(other))
 }
 
 /// Whose edits are gone.
@@ -311,6 +325,26 @@ mod tests {
         assert_eq!(described.who, ["twin 4711", "twin 4890"]);
         assert_eq!(described.what, "src/pay.rs of twin 4890 gone");
         assert_eq!(described.brief, "src/pay.rs gone");
+    }
+
+    #[test]
+    fn several_advices_for_one_pair_are_one_order() {
+        let report = testing::busy();
+        let keys: Vec<Key> = report.windows.iter().take(2).map(|window| window.key.clone()).collect();
+        let find = |key: &Key| report.windows.iter().find(|window| window.key == *key);
+        let way = |code, also: &[Code]| {
+            let (subjects, windows, also) = (Vec::new(), keys.clone(), also.to_vec());
+            let kind =
+                NeedKind::Collision { code, message: "x".into(), subjects, windows, also, files: Vec::new() };
+            let described = describe(&report, &find, &kind).unwrap();
+            described.way.replace(described.who.last().unwrap(), "ui")
+        };
+        let (claim, port) = (Code::ContestedClaim, Code::ContestedPort);
+        assert_eq!(way(claim, &[port]), "let ui release it, then give ui another port");
+        assert_eq!(way(Code::SameWorktree, &[Code::OverlappingFiles]), "git worktree add for ui");
+        let way_of_three = way(Code::SameWorktree, &[Code::OverlappingFiles, port]);
+        assert_eq!(way_of_three, "git worktree add for ui, then give ui another port");
+        assert_eq!(way(Code::SharedSessionId, &[claim, port]), "close ui");
     }
 
     #[test]
