@@ -185,8 +185,8 @@ mod tests {
         check_error(
             "\n\nthemes = 'dark'\n",
             "line 3, key `themes`: unknown field `themes`, expected one of `theme`, `ascii`, `color`, `mouse`, \
-             `read_only`, `keep_parked_days`, `title`, `bell`, `notify`, `keep_history`, \
-             `roots`, `obra_databases`, `postgres`, `postgres_password_file`, `agent`, `guard`, `keep`, `machine`, `accept_orders`, `fleet`",
+             `read_only`, `keep_parked_days`, `title`, `bell`, `notify`, `notify_command`, `notify_quiet`, \
+             `keep_history`, `roots`, `obra_databases`, `postgres`, `postgres_password_file`, `agent`, `guard`, `keep`, `machine`, `accept_orders`, `fleet`",
         );
         check_error("mouse = 'on'\n", "line 1, key `mouse`: invalid type: string \"on\", expected a boolean");
         check_error(

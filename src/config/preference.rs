@@ -35,8 +35,8 @@ impl Preference {
         }
     }
 
-    /// Says what it is about.
-    pub(crate) fn about(self) -> &'static str {
+    /// Says what it does.
+    pub(crate) fn summary(self) -> &'static str {
         match self {
             Self::Theme => "the colours of the screen",
             Self::Mouse => {
@@ -59,6 +59,14 @@ impl Preferences {
             Preference::Title => truth(self.alerts.title),
             Preference::Bell => truth(self.alerts.bell),
             Preference::Notify => self.alerts.notify.name(),
+        }
+    }
+
+    /// Returns the present value as TOML has it.
+    pub(crate) fn literal(&self, of: Preference) -> String {
+        match of {
+            Preference::Mouse | Preference::Title | Preference::Bell => self.value(of).to_owned(),
+            Preference::Theme | Preference::Notify => format!("\"{}\"", self.value(of)),
         }
     }
 

@@ -14,7 +14,7 @@ pub(crate) fn write(page: &mut Page, state: &State) -> Vec<Choice> {
         let line =
             Line::new(&format!("{:8}", which.key()), Tone::Plain).then(&format!("{value:18}"), Tone::Key);
         choices.push(Choice::line(page.lines.len(), Pick::Preference(which)));
-        page.lines.push(line.then(which.about(), Tone::Dim));
+        page.lines.push(line.then(which.summary(), Tone::Dim));
     }
     page.gap();
     let kept = match (&state.options.config_file, state.options.access.is_read_only()) {

@@ -9,8 +9,8 @@ use rustix::io::Errno;
 
 use super::replay::{self, Player};
 use crate::app::kept::{ScreenState, Start};
-use crate::cli::hook::{check, git_events};
 use crate::cli::hook::check::{AgentHooks, AgentSettings};
+use crate::cli::hook::{check, git_events};
 use crate::cli::output::failure::{Exit, Failure, Outcome};
 use crate::cli::output::{Paint, Shape};
 use crate::cli::rescue::keep::keep_before_clean_up;

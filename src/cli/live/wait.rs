@@ -30,7 +30,7 @@ pub(crate) fn run(observer: crate::observe::Observer, asked: WaitArguments) -> O
 
 async fn wait(mut following: Following, asked: &WaitArguments) -> Outcome {
     let end = asked.timeout.map(|seconds| Instant::now() + Duration::from_secs(seconds));
-    let mut awaited: Option<Awaited> = None;
+    let mut target: Option<Target> = None;
     let mut present = "nothing was seen yet".to_owned();
     loop {
         let over = async {
@@ -54,27 +54,27 @@ async fn wait(mut following: Following, asked: &WaitArguments) -> Outcome {
                 return Ok(Exit::Problems);
             }
         };
-        let seen = match &mut awaited {
-            Some(awaited) => awaited.state(&report),
-            None => awaited.insert(Awaited::find(&report, &asked.subject, asked.until)?).state(&report),
+        let seen = match &mut target {
+            Some(target) => target.state(&report),
+            None => target.insert(Target::find(&report, &asked.subject, asked.until)?).state(&report),
         };
         match seen {
-            Seen::So(line) => {
+            WaitState::So(line) => {
                 print_if_heard(&format!("{line}\n"))?;
                 return Ok(Exit::Fine);
             }
-            Seen::Never(line) => {
+            WaitState::Never(line) => {
                 complain(&line);
                 return Ok(Exit::Problems);
             }
-            Seen::NotYet(line) => present = line,
+            WaitState::NotYet(line) => present = line,
         }
     }
 }
 
 /// How it stands in one look, in words.
 #[derive(Debug, PartialEq, Eq)]
-enum Seen {
+enum WaitState {
     So(String),
     NotYet(String),
     /// It can no longer become so.
@@ -82,7 +82,7 @@ enum Seen {
 }
 
 /// What is waited for, as the first look found it.
-enum Awaited {
+enum Target {
     Window { key: Key, title: String, process: ProcessId, until: WaitFor },
     Record { key: Key, title: String },
     Claim(FreeClaim),
@@ -95,7 +95,7 @@ struct FreeClaim {
     sources: BTreeMap<String, SourceState>,
 }
 
-impl Awaited {
+impl Target {
     /// Finds what a name means in the first look.
     fn find(report: &Report, name: &str, until: WaitFor) -> Result<Self, Failure> {
         let free = |claim: &ClaimView| {
@@ -153,7 +153,7 @@ impl Awaited {
         }
     }
 
-    fn state(&mut self, report: &Report) -> Seen {
+    fn state(&mut self, report: &Report) -> WaitState {
         match self {
             Self::Window { key, title, process, until } => match report.window(key) {
                 Some(window) => of_window(window, *until),
@@ -165,7 +165,7 @@ impl Awaited {
     }
 }
 
-fn of_window(window: &WindowView, until: WaitFor) -> Seen {
+fn of_window(window: &WindowView, until: WaitFor) -> WaitState {
     let title = window.title();
     if window.state == WindowState::Zombie {
         return ended(&title, until);
@@ -177,42 +177,44 @@ fn of_window(window: &WindowView, until: WaitFor) -> Seen {
     };
     let present = window.doing.map_or("lives; what it does is not known", WindowDoing::word);
     let line = format!("{title}: {present}");
-    if wanted.is_some() && window.doing == wanted { Seen::So(line) } else { Seen::NotYet(line) }
+    if wanted.is_some() && window.doing == wanted { WaitState::So(line) } else { WaitState::NotYet(line) }
 }
 
 /// Judges a window that is no longer in the report: it has ended only if its process has.
-fn of_ended(title: &str, process: ProcessId, until: WaitFor) -> Seen {
+fn of_ended(title: &str, process: ProcessId, until: WaitFor) -> WaitState {
     match alive::life_of(process) {
         VerdictState::Dead => ended(title, until),
-        VerdictState::Alive => Seen::Never(format!(
+        VerdictState::Alive => WaitState::Never(format!(
             "{title} is no window any more, but PID {} lives: it runs another program",
             process.pid
         )),
-        VerdictState::Unknown => Seen::NotYet(format!(
+        VerdictState::Unknown => WaitState::NotYet(format!(
             "{title} is not seen any more, and whether PID {} lives cannot be known",
             process.pid
         )),
     }
 }
 
-fn ended(title: &str, until: WaitFor) -> Seen {
+fn ended(title: &str, until: WaitFor) -> WaitState {
     let line = format!("{title} has ended");
-    if until == WaitFor::Dead { Seen::So(line) } else { Seen::Never(line) }
+    if until == WaitFor::Dead { WaitState::So(line) } else { WaitState::Never(line) }
 }
 
-fn of_record(report: &Report, key: &Key, title: &str) -> Seen {
+fn of_record(report: &Report, key: &Key, title: &str) -> WaitState {
     let Some(record) = report.records().find(|record| record.key == *key) else {
-        return Seen::Never(format!("the record of {title} is gone, and with it who its holder was"));
+        return WaitState::Never(format!("the record of {title} is gone, and with it who its holder was"));
     };
     match record.verdict.state {
-        VerdictState::Dead => Seen::So(format!("{title}: its holder is dead")),
-        VerdictState::Alive => Seen::NotYet(format!("{title}: its holder lives")),
-        VerdictState::Unknown => Seen::NotYet(format!("{title}: whether its holder lives cannot be known")),
+        VerdictState::Dead => WaitState::So(format!("{title}: its holder is dead")),
+        VerdictState::Alive => WaitState::NotYet(format!("{title}: its holder lives")),
+        VerdictState::Unknown => {
+            WaitState::NotYet(format!("{title}: whether its holder lives cannot be known"))
+        }
     }
 }
 
 impl FreeClaim {
-    fn state(&mut self, report: &Report) -> Seen {
+    fn state(&mut self, report: &Report) -> WaitState {
         let name = format!("{} {}", self.resource.kind.name(), self.resource.id.shown());
         let claims: Vec<_> = report.claims.iter().filter(|claim| claim.resource == self.resource).collect();
         let is_gone = |status| matches!(status, ClaimStatus::Dead | ClaimStatus::Ghost);
@@ -220,19 +222,21 @@ impl FreeClaim {
             self.sources = sources(report);
             let holder = claim.window.as_ref().and_then(|key| report.window(key));
             let by = holder.map_or_else(String::new, |window| format!(" by {}", window.title()));
-            return Seen::NotYet(format!("{name}: {}{by}", claim.status.name()));
+            return WaitState::NotYet(format!("{name}: {}{by}", claim.status.name()));
         }
         if let Some(claim) = claims.first() {
             let line = format!("{name}: its holder is dead; claimtop release {} releases it", claim.key);
-            return Seen::So(line);
+            return WaitState::So(line);
         }
         let worse = report.sources.iter().find(|source| {
             matches!(source.state, SourceState::Failed | SourceState::Partial)
                 && self.sources.get(&source.id) != Some(&source.state)
         });
         match worse {
-            Some(source) => Seen::NotYet(format!("{name}: not seen, but {} is not read", shown(&source.id))),
-            None => Seen::So(format!("{name}: free")),
+            Some(source) => {
+                WaitState::NotYet(format!("{name}: not seen, but {} is not read", shown(&source.id)))
+            }
+            None => WaitState::So(format!("{name}: free")),
         }
     }
 }

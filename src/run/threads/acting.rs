@@ -190,7 +190,7 @@ impl Worker {
                     self.send(Msg::Household(household.key, members));
                 }
                 Job::Prefer(path, which, preferences) => {
-                    if let Err(error) = preferences::keep(&path, which, &preferences) {
+                    if let Err(error) = preferences::keep(&path, which.key(), &preferences.literal(which)) {
                         self.send(Msg::Failed(format!("Not kept: {error}")));
                     }
                 }
