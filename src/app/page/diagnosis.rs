@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::app::msg::Hints;
 use crate::app::state::State;
-use crate::core::model::{Cost, LookStats, Report, SourceState};
+use crate::core::model::{Cost, LookStats, Report, SourceHealth, SourceState};
 use crate::present::sources::source_state;
 use crate::present::text::megabytes;
 use crate::present::text::page::Page;
@@ -35,7 +35,12 @@ pub(crate) fn write(page: &mut Page, state: &State) -> String {
 }
 
 fn write_sources(page: &mut Page, report: &Report) {
-    for source in &report.sources {
+    // Of most systems there is nothing on most machines.
+    let is_absent =
+        |source: &&SourceHealth| source.state == SourceState::Absent && source.detail.raw() == "no folder";
+    let absent: Vec<&str> =
+        report.sources.iter().filter(is_absent).map(|source| source.id.as_str()).collect();
+    for source in report.sources.iter().filter(|source| !is_absent(source)) {
         let tone = match source.state {
             SourceState::Ok => Tone::Plain,
             SourceState::Absent => Tone::Dim,
@@ -43,6 +48,9 @@ fn write_sources(page: &mut Page, report: &Report) {
         };
         let words = format!("{}: {}", source_state(source.state), source.detail.shown());
         page.field(&source.id, &words, tone);
+    }
+    if !absent.is_empty() {
+        page.field("no folder of", &absent.join(", "), Tone::Dim);
     }
 }
 

@@ -67,7 +67,7 @@ fn a_recording_that_the_disk_refuses_is_called_ended() {
         return;
     }
     let world = World::new();
-    world.small_disk(&format!("{STATE}/recordings"), "16k");
+    world.small_disk(&format!("{STATE}/recordings"), "24k");
     let mut screen = open(&world);
     screen.press("w");
     screen.wait_for("Recording to");
