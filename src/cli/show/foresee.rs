@@ -11,7 +11,9 @@ use crate::cli::output::progress::Progress;
 use crate::cli::output::{Paint, Shape, print};
 use crate::cli::settings::Settings;
 use crate::core::model::text::json;
-use crate::core::model::{Conflict, Forecast, ForecastSide, Key, Outcome as Merge, Report, WindowView};
+use crate::core::model::{
+    Conflict, Forecast, ForecastSide, Key, Outcome as Merge, Report, Untrusted, WindowView,
+};
 use crate::observe::ReportSource;
 use crate::present::report_index::window_name;
 use crate::present::text::tone::Tone;
@@ -35,6 +37,9 @@ struct Output<'a> {
     schema: &'static str,
     taken_at: Timestamp,
     pairs: Vec<Pair<'a>>,
+    /// The working trees that are not compared: their repository has too many.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    left_out: Vec<Untrusted>,
 }
 
 /// Two sides and the result of their merge.
@@ -79,15 +84,27 @@ pub(crate) fn run(reports: &mut dyn ReportSource, settings: &Settings, shape: Sh
     progress.show(&format!("Merging what {} have now", count(trees.len(), "working tree")));
     let asker = Asker { programs: environment.programs.clone(), home: places.home.clone() };
     let (copies, fence) = (Copies::in_folder(&places.copies), places.fence());
-    let forecasts = Foreseer { asker: &asker, copies: &copies, fence: &fence }.foresee(&trees);
+    let foreseer = Foreseer { asker: &asker, copies: &copies, fence: &fence };
+    let forecasts = foreseer.foresee(&trees);
+    let left_out: Vec<Untrusted> =
+        foreseer.left_out(&trees).iter().map(|tree| Untrusted::from_path(tree)).collect();
     drop(progress);
     let pairs: Vec<Pair<'_>> = forecasts.iter().map(|forecast| pair(&report, forecast)).collect();
     match shape {
         Shape::Json => {
-            let output = Output { schema: SCHEMA, taken_at: report.taken_at, pairs };
+            let output = Output { schema: SCHEMA, taken_at: report.taken_at, pairs, left_out };
             print(&format!("{}\n", json::to_string_pretty(&output)?))?;
         }
-        Shape::Text(paint) => print(&text(&pairs, paint))?,
+        Shape::Text(paint) => {
+            let rest = match left_out.len() {
+                0 => String::new(),
+                many => format!(
+                    "\nNot compared, as their repository has too many: {}\n",
+                    count(many, "working tree")
+                ),
+            };
+            print(&(text(&pairs, paint) + &rest))?;
+        }
     }
     let collide = |forecast: &Forecast| forecast.outcome == Merge::Conflicts && forecast.is_between_trees();
     Ok(if forecasts.iter().any(collide) { Exit::Problems } else { look::exit(&report) })

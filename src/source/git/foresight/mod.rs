@@ -66,6 +66,21 @@ struct Common {
 impl Foreseer<'_> {
     /// Foresees every pair of these working trees that belong to one repository, and each against the branch it goes to.
     pub(crate) fn foresee(&self, trees: &[PathBuf]) -> Vec<Forecast> {
+        let repositories = self.repositories(trees);
+        let all = repositories
+            .iter()
+            .map(|(common, (main, trees))| self.repository(common, main.as_deref(), trees));
+        all.flatten().collect()
+    }
+
+    /// Returns the working trees that are not compared, as their repository has too many.
+    pub(crate) fn left_out(&self, trees: &[PathBuf]) -> Vec<PathBuf> {
+        let repositories = self.repositories(trees).into_values();
+        repositories.flat_map(|(_, trees)| trees.into_iter().skip(MOST_TREES)).collect()
+    }
+
+    /// Returns the repositories of working trees, each by its common folder, with its main working tree.
+    fn repositories(&self, trees: &[PathBuf]) -> BTreeMap<PathBuf, (Option<PathBuf>, Vec<PathBuf>)> {
         let mut repositories: BTreeMap<PathBuf, (Option<PathBuf>, Vec<PathBuf>)> = BTreeMap::new();
         for tree in trees.iter().collect::<BTreeSet<_>>() {
             if let Some(located) = repository_at(tree, self.fence) {
@@ -73,10 +88,7 @@ impl Foreseer<'_> {
                 entry.1.push(tree.clone());
             }
         }
-        let all = repositories
-            .iter()
-            .map(|(common, (main, trees))| self.repository(common, main.as_deref(), trees));
-        all.flatten().collect()
+        repositories
     }
 
     fn repository(&self, common: &Path, main: Option<&Path>, trees: &[PathBuf]) -> Vec<Forecast> {

@@ -10,7 +10,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use super::Foreseer;
+use super::{Foreseer, MOST_TREES};
 use crate::core::model::{ConflictKind, Forecast, Outcome};
 use crate::source::database::sqlite::copies::Copies;
 use crate::source::git::Asker;
@@ -222,4 +222,19 @@ fn each_tree_is_compared_with_the_branch_that_it_goes_to() {
     assert_eq!(forecast.outcome, Outcome::Conflicts);
     assert_eq!(forecast.sides[1].branch, Some("main".into()));
     assert!(forecast.way_out().last().unwrap().ends_with("api rebase main"), "{:?}", forecast.way_out());
+}
+
+#[test]
+fn trees_beyond_the_most_are_not_compared_and_are_named() {
+    let Some(stage) = Stage::new() else { return };
+    let names: Vec<String> = (0..=MOST_TREES).map(|number| format!("tree-{number:02}")).collect();
+    for name in &names {
+        stage.git("shop", &["worktree", "add", "-q", "--detach", &format!("../{name}")]);
+    }
+    let trees: Vec<PathBuf> = names.iter().map(|name| stage.at(name)).collect();
+    let copies = Copies::in_folder(&stage.at("state/copies"));
+    let (asker, fence) = (stage.asker(), Fence::default());
+    let foreseer = Foreseer { asker: &asker, copies: &copies, fence: &fence };
+    assert_eq!(foreseer.left_out(&trees), [stage.at(names.last().unwrap())]);
+    assert!(foreseer.left_out(&trees[1..]).is_empty());
 }
