@@ -249,9 +249,9 @@ fn command(arguments: Arguments) -> Outcome {
         }
         Command::Mcp { print: true } => mcp::print_settings(),
         Command::Mcp { print: false } => mcp::run(&logged(options, environment)?),
-        Command::Statusline => {
+        Command::Statusline { format } => {
             let Scene { settings, mut observer } = scene(options, environment)?;
-            show::statusline::run(&mut observer, &settings)
+            show::statusline::run(&mut observer, &settings, format)
         }
         Command::Formats { command: FormatsCommand::Check { file } } => {
             show::formats::check(&file, options, environment)

@@ -20,7 +20,7 @@ pub(crate) use self::hooks::{BindArguments, ContextArguments, GuardCommand, Hook
 pub(crate) use self::options::{LogLevel, Options};
 pub(crate) use self::showing::{
     AliveArguments, AliveSubject, DemoArguments, FormatsCommand, RecordArguments, ReplayArguments,
-    ReportArguments, View, WaitArguments, WaitFor,
+    ReportArguments, StatusFormat, View, WaitArguments, WaitFor,
 };
 use crate::cli::settings::values::{CompletionShell, NamedCommand};
 
@@ -77,7 +77,7 @@ pub(crate) enum Command {
     /// Print which working trees of living windows will conflict
     ///
     /// It merges what each has now, committed or not, in a place of its own; the repository is not touched. Exit code 1 if
-    /// the trees of two windows do not merge.
+    /// the trees of two windows do not merge, 4 if that is not known of some.
     Foresee {
         /// Print JSON
         #[arg(long)]
@@ -221,7 +221,11 @@ pub(crate) enum Command {
     ///
     /// It counts windows, collisions and dead claims; with Claude Code's JSON on standard input, its own window
     /// comes first.
-    Statusline,
+    Statusline {
+        /// For which program
+        #[arg(long, value_enum, default_value_t = StatusFormat::Text)]
+        format: StatusFormat,
+    },
     /// Answer agents that ask, over standard input and output
     ///
     /// It speaks the Model Context Protocol: who works where, whether a file may be edited, why something is alive or
@@ -319,7 +323,7 @@ impl Command {
                 | Self::Leftovers { trees: false, sizes: false, .. }
                 | Self::Machines { .. }
                 | Self::Events { .. }
-                | Self::Statusline
+                | Self::Statusline { .. }
                 | Self::Report(ReportArguments { from: None, redact: false, .. })
         )
     }

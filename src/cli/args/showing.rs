@@ -23,6 +23,19 @@ pub(crate) enum View {
     Leftovers,
 }
 
+/// How `statusline` is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum StatusFormat {
+    /// One line
+    Text,
+    /// JSON for a custom module of waybar
+    Waybar,
+    /// A plugin of SwiftBar or xbar
+    Swiftbar,
+    /// Gauges for node_exporter's textfile collector
+    Prometheus,
+}
+
 /// What about formats of your own.
 #[derive(Clone, Debug, Subcommand)]
 pub(crate) enum FormatsCommand {

@@ -6,6 +6,7 @@ use jiff::Timestamp;
 
 use crate::act::fs::system::System;
 use crate::act::state::{bind, last_known};
+use crate::cli::args::StatusFormat;
 use crate::cli::fleet;
 use crate::cli::hook::input;
 use crate::cli::look;
@@ -20,8 +21,8 @@ use crate::core::model::snapshot::process::ancestry;
 use crate::core::model::{Report, Untrusted, WindowView};
 use crate::format::reading::json;
 use crate::observe::ReportSource;
-use crate::present::summary::Summary;
 use crate::present::summary::statusline::{elsewhere_words, own_words};
+use crate::present::summary::{Summary, bars};
 use crate::source::os::processes;
 
 /// How long Claude Code may take to send its JSON, in milliseconds, after a look at everything. Other
@@ -38,7 +39,7 @@ struct StatusQuery {
 ///
 /// # Errors
 /// The output cannot be written.
-pub(crate) fn run(reports: &mut dyn ReportSource, settings: &Settings) -> Outcome {
+pub(crate) fn run(reports: &mut dyn ReportSource, settings: &Settings, format: StatusFormat) -> Outcome {
     let report = reports.next_report();
     let asked = input::read_all(PATIENCE_MS).ok().and_then(|text| asked(&text));
     let config = &settings.effective.config;
@@ -53,7 +54,12 @@ pub(crate) fn run(reports: &mut dyn ReportSource, settings: &Settings) -> Outcom
     let words = words.chain(Summary::from_report(&report).parts());
     let words: Vec<String> = words.chain(elsewhere(settings, report.taken_at)).collect();
     let between = if config.glyphs.is_ascii() { " | " } else { " · " };
-    print(&format!("{}\n", words.join(between)))?;
+    print(&match format {
+        StatusFormat::Text => format!("{}\n", words.join(between)),
+        StatusFormat::Waybar => bars::waybar(&report, &words),
+        StatusFormat::Swiftbar => bars::swiftbar(&report, &words),
+        StatusFormat::Prometheus => bars::prometheus(&report),
+    })?;
     Ok(look::exit(&report))
 }
 

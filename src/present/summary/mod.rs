@@ -1,5 +1,6 @@
 //! What a report comes to in one line: for status bars, titles and wherever there is no more room.
 
+pub(crate) mod bars;
 pub(crate) mod statusline;
 
 use crate::core::model::snapshot::unread;
