@@ -103,10 +103,11 @@ impl Guard {
         io::Write::flush(&mut self.backend)
     }
 
-    /// Leaves the terminal, stops the program and comes back when it is continued.
+    /// Leaves the terminal, stops the job and comes back when it is continued. The whole job, as the terminal itself
+    /// does it: a program that started this one and waits, such as npx, would keep the shell from its turn.
     pub(super) fn stop(&mut self) -> io::Result<()> {
         restore();
-        rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::STOP)?;
+        rustix::process::kill_current_process_group(rustix::process::Signal::STOP)?;
         self.come_back()
     }
 

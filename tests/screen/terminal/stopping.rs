@@ -1,5 +1,8 @@
 //! While stopped, the terminal is the shell's; when continued, the whole screen is drawn again.
 
+use std::ffi::OsString;
+use std::process::Command;
+
 use rustix::process::Signal;
 use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
 
@@ -53,6 +56,24 @@ fn by_the_signal_and_by_the_key() {
         assert_eq!(screen.wait_for_exit(), 0);
         screen.check_given_back();
     }
+}
+
+/// As `npx` and scripts start it: what waits for it must not keep the shell from its turn.
+#[test]
+fn what_started_it_is_stopped_with_it() {
+    let world = World::new();
+    let mut command = world.command(&[], &[]);
+    let shell = ["/bin/sh", "-c", "\"$@\"; exit $?", "sh"].map(OsString::from);
+    command.get_argv_mut().splice(0..0, shell);
+    let mut screen = Screen::start(command, 80, 24);
+    screen.wait_for_sessions();
+    stop(&mut screen, |screen| screen.press("\u{1a}"));
+    // As a shell continues a job: all of it.
+    let group = format!("-{}", screen.child.process_id().unwrap());
+    while_drawing_anew(&mut screen, |_| {
+        assert!(Command::new("kill").args(["-CONT", "--", &group]).status().unwrap().success());
+    });
+    assert_eq!(screen.end(), 0);
 }
 
 #[test]
