@@ -1,10 +1,12 @@
 //! `wait`: returns when something is so, and says so; it looks when something changes, not at intervals.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::anyhow;
+use rustix::fs::lstat;
+use rustix::io::Errno;
 use tokio::time::{Instant, sleep_until};
 
 use super::following::{Following, Next, follow};
@@ -15,8 +17,8 @@ use crate::cli::output::{complain, print_if_heard};
 use crate::cli::show::explain::find::{Match, find};
 use crate::core::model::text::shown;
 use crate::core::model::{
-    ClaimStatus, ClaimView, Key, ProcessId, Report, Resource, SourceState, VerdictState, WindowDoing,
-    WindowState, WindowView,
+    ClaimStatus, ClaimView, Key, ProcessId, Report, Resource, SourceState, Untrusted, VerdictState,
+    WindowDoing, WindowState, WindowView,
 };
 use crate::core::plan::find::{Meaning, Subject, find as resolve};
 
@@ -29,7 +31,8 @@ pub(crate) fn run(observer: crate::observe::Observer, asked: WaitArguments) -> O
 }
 
 async fn wait(mut following: Following, asked: &WaitArguments) -> Outcome {
-    let end = asked.timeout.map(|seconds| Instant::now() + Duration::from_secs(seconds));
+    // What is too far away to be a time never comes.
+    let end = asked.timeout.and_then(|seconds| Instant::now().checked_add(Duration::from_secs(seconds)));
     let mut target: Option<Target> = None;
     let mut present = "nothing was seen yet".to_owned();
     loop {
@@ -43,7 +46,8 @@ async fn wait(mut following: Following, asked: &WaitArguments) -> Outcome {
         let next = tokio::select! {
             biased;
             next = following.next() => Some(next),
-            () = over => None,
+            // However short the time is, it looks once.
+            () = over, if target.is_some() => None,
         };
         let report = match next.transpose()? {
             Some(Next::Looked(report)) => report,
@@ -83,14 +87,26 @@ enum WaitState {
 
 /// What is waited for, as the first look found it.
 enum Target {
-    Window { key: Key, title: String, process: ProcessId, until: WaitFor },
+    Window(OneWindow),
     Record { key: Key, title: String },
     Claim(FreeClaim),
+}
+
+/// A window.
+struct OneWindow {
+    key: Key,
+    title: String,
+    process: ProcessId,
+    until: WaitFor,
+    /// Whether a record of it was ever read: one that no longer can be tells nothing about its turn.
+    has_record: bool,
 }
 
 /// A resource that is to become free.
 struct FreeClaim {
     resource: Resource,
+    /// The records that had claims on it, and their files.
+    records: BTreeMap<Key, Option<PathBuf>>,
     /// The sources when it was last seen held: what one of them no longer reads has not gone.
     sources: BTreeMap<String, SourceState>,
 }
@@ -99,7 +115,8 @@ impl Target {
     /// Finds what a name means in the first look.
     fn find(report: &Report, name: &str, until: WaitFor) -> Result<Self, Failure> {
         let free = |claim: &ClaimView| {
-            Self::Claim(FreeClaim { resource: claim.resource.clone(), sources: sources(report) })
+            let (resource, records) = (claim.resource.clone(), BTreeMap::new());
+            Self::Claim(FreeClaim { resource, records, sources: sources(report) })
         };
         // Two windows may claim it, and it is free once neither does.
         let path = std::path::absolute(Path::new(name)).unwrap_or_else(|_| name.into());
@@ -113,11 +130,14 @@ impl Target {
             Match::One(subject) => subject,
             Match::Left(record) => Subject::Record(record),
         };
-        let of = |window: &WindowView| Self::Window {
-            key: window.key.clone(),
-            title: window.title(),
-            process: ProcessId { pid: window.pid, start_ticks: window.start_ticks },
-            until,
+        let of = |window: &WindowView| {
+            Self::Window(OneWindow {
+                key: window.key.clone(),
+                title: window.title(),
+                process: ProcessId { pid: window.pid, start_ticks: window.start_ticks },
+                until,
+                has_record: false,
+            })
         };
         let window = match subject {
             Subject::Window(window) => Some(window),
@@ -155,13 +175,26 @@ impl Target {
 
     fn state(&mut self, report: &Report) -> WaitState {
         match self {
-            Self::Window { key, title, process, until } => match report.window(key) {
-                Some(window) => of_window(window, *until),
-                None => of_ended(title, *process, *until),
-            },
+            Self::Window(one) => one.state(report),
             Self::Record { key, title } => of_record(report, key, title),
             Self::Claim(free) => free.state(report),
         }
+    }
+}
+
+impl OneWindow {
+    fn state(&mut self, report: &Report) -> WaitState {
+        let Some(window) = report.window(&self.key) else {
+            return of_ended(&self.title, self.process, self.until);
+        };
+        self.has_record |= !window.records.is_empty();
+        if self.has_record && window.records.is_empty() && window.state != WindowState::Zombie {
+            let title = &self.title;
+            return WaitState::NotYet(format!(
+                "{title} lives; what it does is not known: its record is not read"
+            ));
+        }
+        of_window(window, self.until)
     }
 }
 
@@ -220,6 +253,8 @@ impl FreeClaim {
         let is_gone = |status| matches!(status, ClaimStatus::Dead | ClaimStatus::Ghost);
         if let Some(claim) = claims.iter().find(|claim| !is_gone(claim.status)) {
             self.sources = sources(report);
+            let file = |claim: &ClaimView| claim.record.location.path().map(Path::to_path_buf);
+            self.records.extend(claims.iter().map(|claim| (claim.record.key.clone(), file(claim))));
             let holder = claim.window.as_ref().and_then(|key| report.window(key));
             let by = holder.map_or_else(String::new, |window| format!(" by {}", window.title()));
             return WaitState::NotYet(format!("{name}: {}{by}", claim.status.name()));
@@ -232,6 +267,10 @@ impl FreeClaim {
             matches!(source.state, SourceState::Failed | SourceState::Partial)
                 && self.sources.get(&source.id) != Some(&source.state)
         });
+        if let Some(file) = self.records.iter().find_map(|(key, file)| hidden(report, key, file.as_deref()?))
+        {
+            return WaitState::NotYet(format!("{name}: not seen, but {file} is not read"));
+        }
         match worse {
             Some(source) => {
                 WaitState::NotYet(format!("{name}: not seen, but {} is not read", shown(&source.id)))
@@ -239,6 +278,15 @@ impl FreeClaim {
             None => WaitState::So(format!("{name}: free")),
         }
     }
+}
+
+/// Returns a record's file if it may still have a claim: it is there and could not be read, or nothing is there at all,
+/// not even its folder.
+fn hidden(report: &Report, key: &Key, file: &Path) -> Option<Untrusted> {
+    let is_read = report.records().any(|record| record.key == *key);
+    let is_folder_there = || file.parent().is_some_and(|folder| lstat(folder).is_ok());
+    let is_gone = || lstat(file).is_err_and(|error| error == Errno::NOENT) && is_folder_there();
+    (!is_read && !is_gone()).then(|| Untrusted::from_path(file))
 }
 
 fn sources(report: &Report) -> BTreeMap<String, SourceState> {

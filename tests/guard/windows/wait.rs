@@ -80,6 +80,51 @@ fn a_claim_is_free_once_nothing_names_it() {
     assert!(code == Some(0) && text.ends_with(": free"), "{code:?} {text}");
 }
 
+/// What can no longer be read says nothing of a claim, and nothing of a turn.
+#[test]
+fn a_record_that_is_cut_off_or_away_is_neither_free_nor_your_turn() {
+    for harm in ["empty", "half", "away"] {
+        let world = World::new();
+        let window = Window::start(&world);
+        let pid = window.process.id();
+        window.registers(&json!({ "status": "busy" }));
+        window.check(&["ls", "--json"], |found| found["claims"][0].is_string());
+        let report: Value = serde_json::from_str(&world.run(&["ls", "--json"]).out).unwrap();
+        let claim = report["claims"][0]["key"].as_str().unwrap();
+        let free = follows(&world, claim, "free", pid);
+        let turn = follows(&world, &pid.to_string(), "your-turn", pid);
+        let entry = world.path(&format!("home/.claude/sessions/{pid}.json"));
+        let text = std::fs::read_to_string(&entry).unwrap();
+        match harm {
+            "empty" => std::fs::write(&entry, "").unwrap(),
+            "half" => std::fs::write(&entry, &text[..text.len() / 2]).unwrap(),
+            _ => std::fs::rename(world.path("home/.claude"), world.path("home/.elsewhere")).unwrap(),
+        }
+        window.check(&["ls", "--json"], |found| found["records"].as_array().is_some_and(Vec::is_empty));
+        // They have a look of their own after that, and then more.
+        std::thread::sleep(Duration::from_millis(1_500));
+        for mut child in [free, turn] {
+            assert!(child.try_wait().unwrap().is_none(), "{harm}");
+            child.kill().unwrap();
+            child.wait().unwrap();
+        }
+    }
+}
+
+#[test]
+fn however_short_the_time_is_it_looks_once() {
+    let world = World::new();
+    let window = Window::start(&world);
+    window.registers(&json!({ "status": "idle" }));
+    window.check(&["ls", "--json"], |found| found["doing"] == "your-turn");
+    let name = window.process.id().to_string();
+    let most = u64::MAX.to_string();
+    for seconds in ["0", most.as_str()] {
+        let answer = world.run(&["wait", &name, "--until", "your-turn", "--timeout", seconds]);
+        assert_eq!((answer.code, answer.out.as_str()), (0, "shop: your turn\n"), "{answer:?}");
+    }
+}
+
 #[test]
 fn what_cannot_be_waited_for_is_refused() {
     let world = World::new();
