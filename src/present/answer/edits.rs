@@ -5,8 +5,9 @@ use std::path::Path;
 use jiff::Timestamp;
 
 use crate::core::guard::decide::{Exempt, Life, reaches};
-use crate::core::model::snapshot::is_read_here;
-use crate::core::model::{ClaimStatus, ClaimView, ProcessId, Report, ResourceKind, Topic, WindowView};
+use crate::core::model::{
+    ClaimStatus, ClaimView, Edit, ProcessId, Report, ResourceKind, Topic, WindowState, WindowView,
+};
 use crate::present::answer::{AgentAnswer, Item, Quote, windows};
 use crate::present::report_index::window_name;
 use crate::present::text::age;
@@ -53,7 +54,7 @@ pub(crate) fn may_i_edit(
     holders.retain(|one| !is_known(one));
     holders.extend(guarded);
     holders.sort_by_key(|one| (rank(one), one.grip));
-    let (verdict, advice) = decided(&holders, is_read_here(&report.sources));
+    let (verdict, advice) = decided(&holders, windows::is_complete(report));
     let now = report.taken_at;
     let newest = holders.iter().filter_map(|one| one.since).max();
     AgentAnswer::new("may_i_edit", now, verdict, advice)
@@ -132,8 +133,18 @@ fn in_report(report: &Report, paths: &[&Path], own: Option<ProcessId>, exempt: &
     let mut holders: Vec<FileHolder> =
         claims.flat_map(|claim| of_claim(claim, window(claim), paths, exempt)).collect();
     let others = report.windows.iter().filter(|window| !windows::is_own(window, own));
-    let hidden = others.filter(|window| window.work.is_none() && !window.is_new);
-    for window in hidden {
+    for window in others {
+        let edits = open_edits(window, paths, exempt);
+        let is_new = |one: &FileHolder| {
+            !holders
+                .iter()
+                .any(|other| (other.pid, &other.path) == (one.pid, &one.path) && other.life == Life::Alive)
+        };
+        let edits: Vec<FileHolder> = edits.into_iter().filter(is_new).collect();
+        holders.extend(edits);
+        if window.work.is_some() || window.is_new {
+            continue;
+        }
         let at = paths.iter().find(|path| windows::is_at(window, path));
         holders.extend(at.map(|path| of_hidden(window, path)));
     }
@@ -173,6 +184,27 @@ fn of_claim(
         says: Quote::new(&format!("{who} {verb} {file}")),
     };
     files.iter().filter(|file| is_asked(file.raw())).map(holder).collect()
+}
+
+/// Returns the edits of these paths that a window has made and that no commit is known to have, wherever it works.
+fn open_edits(window: &WindowView, paths: &[&Path], exempt: &Exempt) -> Vec<FileHolder> {
+    let tree = window.repo.as_ref().map_or("", |repo| repo.worktree.raw());
+    let is_asked = |edit: &&Edit| {
+        let file = edit.path.raw();
+        let is_reached = paths.iter().filter_map(|path| path.to_str()).any(|path| reaches(path, file));
+        is_reached && !edit.has_ended() && !exempt.has(file, tree)
+    };
+    let edits = window.work.iter().flat_map(|work| &work.doing.edits);
+    let holder = |edit: &Edit| FileHolder {
+        life: if window.state == WindowState::Zombie { Life::Dead } else { Life::Alive },
+        grip: Grip::Edit,
+        pid: Some(window.pid),
+        agent: Some(Quote::from(&window.agent)),
+        path: Quote::from(&edit.path),
+        since: edit.at,
+        says: Quote::new(&format!("{} has uncommitted edits in {}", window_name(window), edit.path)),
+    };
+    edits.filter(is_asked).map(holder).collect()
 }
 
 fn of_hidden(window: &WindowView, path: &Path) -> FileHolder {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::core::model::snapshot::is_read_here;
-use crate::core::model::{ProcessId, Report, Topic, WindowState, WindowView};
+use crate::core::model::{ProcessId, RecordView, Report, Role, Topic, VerdictState, WindowState, WindowView};
 use crate::present::answer::{AgentAnswer, Item, Quote};
 use crate::present::need::doing::folder;
 use crate::present::report_index::window_name;
@@ -13,7 +13,7 @@ use crate::present::text::age;
 pub fn who_is_here(report: &Report, path: &Path, own: Option<ProcessId>) -> AgentAnswer {
     let here: Vec<&WindowView> = report.windows.iter().filter(|window| is_at(window, path)).collect();
     let others: Vec<&&WindowView> = here.iter().filter(|window| !is_own(window, own)).collect();
-    let is_complete = is_read_here(&report.sources);
+    let is_complete = is_complete(report);
     let (verdict, advice) = match (others.len(), here.len(), is_complete) {
         (0, _, false) => (
             ("unknown", "not-all-processes-read"),
@@ -41,6 +41,16 @@ pub fn who_is_here(report: &Report, path: &Path, own: Option<ProcessId>) -> Agen
         .with_evidence(evidence, newest)
         .with_items(items.collect())
         .with_unread(report, Topic::Windows)
+}
+
+/// Returns whether every living window is in a report: all processes could be read, and each agent that a record proves
+/// alive was recognised, which another user's often is not.
+pub(super) fn is_complete(report: &Report) -> bool {
+    let is_unseen = |record: &RecordView| {
+        let is_agents = record.holder.as_ref().is_some_and(|holder| holder.role == Role::Agent);
+        record.verdict.state == VerdictState::Alive && is_agents && record.window.is_none()
+    };
+    is_read_here(&report.sources) && !report.records().any(is_unseen)
 }
 
 /// Returns whether a window is the asking one.
