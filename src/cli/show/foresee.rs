@@ -10,6 +10,7 @@ use crate::cli::output::failure::{Exit, Outcome};
 use crate::cli::output::progress::Progress;
 use crate::cli::output::{Paint, Shape, print};
 use crate::cli::settings::Settings;
+use crate::cli::show::list;
 use crate::core::model::text::json;
 use crate::core::model::{
     Conflict, Forecast, ForecastSide, Key, Outcome as Merge, Report, Untrusted, WindowView,
@@ -103,11 +104,22 @@ pub(crate) fn run(reports: &mut dyn ReportSource, settings: &Settings, shape: Sh
                     count(many, "working tree")
                 ),
             };
-            print(&(text(&pairs, paint) + &rest))?;
+            print(
+                &(text(&pairs, paint)
+                    + &rest
+                    + &list::unread_sources(&report, &list::unread(&report, None), paint)),
+            )?;
         }
     }
-    let collide = |forecast: &Forecast| forecast.outcome == Merge::Conflicts && forecast.is_between_trees();
-    Ok(if forecasts.iter().any(collide) { Exit::Problems } else { look::exit(&report) })
+    let is_any = |outcome: Merge| {
+        forecasts.iter().any(|forecast| forecast.outcome == outcome && forecast.is_between_trees())
+    };
+    Ok(match (is_any(Merge::Conflicts), is_any(Merge::Unknown)) {
+        (true, _) => Exit::Problems,
+        // What is not known is not clean.
+        (false, true) => Exit::Failed,
+        (false, false) => look::exit(&report),
+    })
 }
 
 /// Returns the working trees in which windows of this machine work.

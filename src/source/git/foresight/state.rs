@@ -1,6 +1,7 @@
 //! The present state of one working tree as a tree of git's: what is committed, what is not, and new files.
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -64,10 +65,14 @@ impl State {
         }
         let head = String::from_utf8_lossy(head.out.trim_ascii()).into_owned();
         let desk = scratch.desk(&place.tree, (&place.own, &place.common), &settings)?;
-        if place.own.join("info/sparse-checkout").symlink_metadata().is_ok() {
+        let is_sparse = place.own.join("info/sparse-checkout").symlink_metadata().is_ok();
+        if is_sparse {
             expand(scratch, &desk)?;
         }
-        let differences = differences(scratch, &desk)?;
+        if let Some(file) = unwatched(scratch, &desk, is_sparse)? {
+            return Err(format!("git was told not to watch some of its files, such as {file}"));
+        }
+        let differences = differences(scratch, &desk, &place.tree)?;
         bounded(&place.tree, &differences)?;
         let filtered = filtered(scratch, &desk, &settings, &differences)?;
         take_in(scratch, &desk, &differences)?;
@@ -103,7 +108,24 @@ fn expand(scratch: &Scratch, desk: &Desk) -> Result<(), String> {
     scratch.output(desk, Access::Own, None, &["update-index", "--force-write-index"]).map(drop)
 }
 
-fn differences(scratch: &Scratch, desk: &Desk) -> Result<Differences, String> {
+/// Returns whether a folder has a repository, and not the link of another working tree.
+fn has_own_store(folder: &Path) -> bool {
+    lstat(folder.join(".git")).is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Directory)
+}
+
+/// Returns a file that git was told not to watch (git-update-index(1)): what it has now is not known.
+fn unwatched(scratch: &Scratch, desk: &Desk, is_sparse: bool) -> Result<Option<String>, String> {
+    let all = scratch.output(desk, Access::Repository, None, &["ls-files", "-v", "-z"])?;
+    let is_one = |line: &&[u8]| match line.first() {
+        Some(b'S') => !is_sparse,
+        Some(tag) => tag.is_ascii_lowercase(),
+        None => false,
+    };
+    let found = all.split(|byte| *byte == 0).find(is_one);
+    Ok(found.map(|line| String::from_utf8_lossy(line.get(2..).unwrap_or_default()).into_owned()))
+}
+
+fn differences(scratch: &Scratch, desk: &Desk, tree: &Path) -> Result<Differences, String> {
     let arguments = ["diff-files", "--raw", "-z", "--no-abbrev", "--no-renames", "--ignore-submodules=dirty"];
     let raw = scratch.output(desk, Access::Repository, None, &arguments)?;
     let mut found = Differences::default();
@@ -125,6 +147,13 @@ fn differences(scratch: &Scratch, desk: &Desk) -> Result<Differences, String> {
         scratch.output(desk, Access::Repository, None, &["ls-files", "-o", "-z", "--exclude-standard"])?;
     // A name that ends so is a repository of its own, such as another working tree.
     let is_file = |name: &&[u8]| !name.is_empty() && !name.ends_with(b"/");
+    let is_nested = |name: &&[u8]| name.ends_with(b"/") && has_own_store(&tree.join(OsStr::from_bytes(name)));
+    if let Some(name) = new.split(|byte| *byte == 0).find(is_nested) {
+        let name = String::from_utf8_lossy(name);
+        return Err(format!(
+            "it has a repository of its own inside, {name}, which a commit takes as one thing"
+        ));
+    }
     found.new = new.split(|byte| *byte == 0).filter(is_file).map(<[u8]>::to_vec).collect();
     Ok(found)
 }
@@ -136,7 +165,7 @@ fn bounded(tree: &Path, differences: &Differences) -> Result<(), String> {
         return Err(format!("more than {MOST_FILES} files are not committed there"));
     }
     let size = |name: &Vec<u8>| {
-        let stat = lstat(tree.join(Path::new(std::ffi::OsStr::from_bytes(name)))).ok()?;
+        let stat = lstat(tree.join(Path::new(OsStr::from_bytes(name)))).ok()?;
         let is_file = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
         is_file.then(|| wide(stat.st_size))
     };

@@ -200,3 +200,33 @@ fn a_shallow_and_a_partial_clone_are_merged_without_a_fetch() {
     let forecasts = stage.foresee(&["one", "two"]);
     assert_eq!(kinds(&forecasts[0]), [("pay.rs".to_owned(), ConflictKind::Lines)], "{forecasts:?}");
 }
+
+#[test]
+fn a_repository_inside_and_unwatched_files_are_not_known() {
+    let check = |harm: &dyn Fn(&Stage), why: &str| {
+        let Some(stage) = Stage::new() else { return };
+        harm(&stage);
+        let forecast = stage.pair();
+        let said = forecast.why.unwrap_or_default();
+        assert_eq!(forecast.outcome, Outcome::Unknown, "{why}");
+        assert!(said.raw().contains(why), "{said}");
+    };
+    check(
+        &|stage| {
+            stage.write("api/sub/inner", "a\n");
+            stage.git("api/sub", &["init", "-q"]);
+            stage.write("ui/sub/inner", "b\n");
+        },
+        "a repository of its own inside, sub/",
+    );
+    for flag in ["--assume-unchanged", "--skip-worktree"] {
+        check(
+            &|stage| {
+                stage.git("api", &["update-index", flag, "pay.rs"]);
+                stage.edit("api/pay.rs", 3, "api");
+                stage.edit("ui/pay.rs", 3, "ui");
+            },
+            "not to watch some of its files, such as pay.rs",
+        );
+    }
+}
