@@ -88,6 +88,8 @@ fn by_a_signal_that_nobody_can_catch() {
     (modes.input_modes, modes.output_modes, modes.control_modes, modes.local_modes) = fresh_modes();
     tcsetattr(&line, OptionalActions::Now, &modes).unwrap();
     assert!(screen.modes().3.contains(LocalModes::ICANON));
+    // Open, it would keep the end of the output from being seen.
+    drop(line);
     resume(&mut screen);
     assert_eq!(screen.end(), 0);
 }
