@@ -297,6 +297,21 @@ impl Draft {
         self.is_answered(id);
     }
 
+    /// A call has returned whose result names no file: one of a tool that writes has edited the file that it names.
+    pub(crate) fn returns_written(&mut self, id: &str, writers: &[&str], at: Option<Timestamp>) {
+        let call = self.doing.calls.iter().find(|call| call.id.raw() == id);
+        let written = call.filter(|call| writers.contains(&call.tool.raw()));
+        let path = written.and_then(|call| match &call.target {
+            Some(Target::File(path)) => Some(path.raw().to_owned()),
+            _ => None,
+        });
+        self.returns(id);
+        if let Some(path) = path {
+            let folder = self.folder().map(str::to_owned);
+            self.has_edited(&path, folder.as_deref(), at, None);
+        }
+    }
+
     /// Returns a call as the shell command that it is, if it is one.
     fn command(&self, call: &Call, ended: Option<Timestamp>) -> Option<ShellCommand> {
         let Call { target: Some(Target::Command(line)), since: Some(at), .. } = call else { return None };
@@ -410,6 +425,12 @@ pub(crate) fn target(input: &Object<'_>, folder: Option<&str>) -> Option<Target>
         .or_else(|| line(&["pattern", "query"]).map(Target::Search))
         .or_else(|| line(&["description", "task_name"]).map(Target::Agent))
         .or_else(|| text(&["path", "dir_path"]).map(Target::File))
+}
+
+/// Returns the target of a tool of an agent whose tools name a file by `path`, unless they search.
+pub(crate) fn target_by_path(input: &Object<'_>, folder: Option<&str>) -> Option<Target> {
+    let file = input.str("path").filter(|_| !input.has("pattern"));
+    file.and_then(|path| absolute(path, folder)).map(Target::File).or_else(|| target(input, folder))
 }
 
 #[cfg(test)]

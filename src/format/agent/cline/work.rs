@@ -76,16 +76,7 @@ fn result(draft: &mut Draft, part: &Object<'_>, at: Option<Timestamp>) {
     if has_failed(part) {
         return draft.call_fails(id);
     }
-    let written = draft.doing.calls.iter().find(|call| call.id.raw() == id);
-    let written = written.filter(|call| WRITES.contains(&call.tool.raw()));
-    let path = written.and_then(|call| match &call.target {
-        Some(Target::File(path)) => Some(path.raw().to_owned()),
-        _ => None,
-    });
-    draft.returns(id);
-    if let Some(path) = path {
-        draft.has_edited(&path, None, at, None);
-    }
+    draft.returns_written(id, &WRITES, at);
 }
 
 /// Returns whether a result says that its call has failed: one is an object, or a text that is one, or a list of such.

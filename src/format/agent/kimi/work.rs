@@ -3,11 +3,11 @@
 use jiff::Timestamp;
 
 use crate::core::model::snapshot::work::TurnState;
-use crate::core::model::{Call, Talk, Target};
+use crate::core::model::{Call, Talk};
 use crate::format::reading::json::Object;
 use crate::format::reading::time;
 use crate::format::work::talk::{call, objects};
-use crate::format::work::{Adapter, Draft, absolute, question, target};
+use crate::format::work::{Adapter, Draft, question, target_by_path as about};
 
 /// How a session is read.
 pub(super) const ADAPTER: Adapter = Adapter { line, is_settled };
@@ -103,17 +103,7 @@ fn result(draft: &mut Draft, id: &str, result: Option<&Object<'_>>, at: Option<T
     if result.is_some_and(|result| result.is_true("isError")) {
         return draft.call_fails(id);
     }
-    let written = draft.doing.calls.iter().find(|call| call.id.raw() == id);
-    let written = written.filter(|call| WRITES.contains(&call.tool.raw()));
-    let path = written.and_then(|call| match &call.target {
-        Some(Target::File(path)) => Some(path.raw().to_owned()),
-        _ => None,
-    });
-    draft.returns(id);
-    if let Some(path) = path {
-        let folder = draft.folder().map(str::to_owned);
-        draft.has_edited(&path, folder.as_deref(), at, None);
-    }
+    draft.returns_written(id, &WRITES, at);
 }
 
 fn ends(draft: &mut Draft, line: &Object<'_>, at: Option<Timestamp>) {
@@ -125,12 +115,6 @@ fn ends(draft: &mut Draft, line: &Object<'_>, at: Option<Timestamp>) {
             draft.fails(error.unwrap_or_default(), at);
         }
     }
-}
-
-/// Returns what a call is about; `path` names a file.
-fn about(input: &Object<'_>, folder: Option<&str>) -> Option<Target> {
-    let file = input.str("path").filter(|_| !input.has("pattern"));
-    file.and_then(|path| absolute(path, folder)).map(Target::File).or_else(|| target(input, folder))
 }
 
 /// Returns the texts of a list of parts.
@@ -180,6 +164,7 @@ fn asked(talk: &mut Talk, line: &Object<'_>, at: Option<Timestamp>) {
 
 #[cfg(test)]
 mod tests {
+    use crate::core::model::Target;
     use crate::core::model::snapshot::work::Doing;
     use crate::format::testing::fixture;
     use crate::format::work::talk::testing::summary;

@@ -2,12 +2,12 @@
 
 use jiff::Timestamp;
 
+use crate::core::model::Talk;
 use crate::core::model::snapshot::work::TurnState;
-use crate::core::model::{Talk, Target};
 use crate::format::reading::json::{Object, Value};
 use crate::format::reading::time;
 use crate::format::work::talk::{call, objects};
-use crate::format::work::{Adapter, Draft, absolute, target};
+use crate::format::work::{Adapter, Draft, target_by_path as about};
 
 /// How a session is read.
 pub(super) const ADAPTER: Adapter = Adapter { line, is_settled };
@@ -85,23 +85,7 @@ fn result(draft: &mut Draft, message: &Object<'_>, at: Option<Timestamp>) {
     if message.is_true("isError") {
         return draft.call_fails(id);
     }
-    let written = draft.doing.calls.iter().find(|call| call.id.raw() == id);
-    let written = written.filter(|call| WRITES.contains(&call.tool.raw()));
-    let path = written.and_then(|call| match &call.target {
-        Some(Target::File(path)) => Some(path.raw().to_owned()),
-        _ => None,
-    });
-    draft.returns(id);
-    if let Some(path) = path {
-        let folder = draft.folder().map(str::to_owned);
-        draft.has_edited(&path, folder.as_deref(), at, None);
-    }
-}
-
-/// Returns what a call is about; `path` names a file.
-fn about(input: &Object<'_>, folder: Option<&str>) -> Option<Target> {
-    let file = input.str("path").filter(|_| !input.has("pattern"));
-    file.and_then(|path| absolute(path, folder)).map(Target::File).or_else(|| target(input, folder))
+    draft.returns_written(id, &WRITES, at);
 }
 
 /// Returns the calls of an answer: their IDs, tools and inputs.
