@@ -130,9 +130,10 @@ pub(crate) fn screen(settings: &Settings, observer: Observer, about: About) -> O
 
 /// Returns what is said at the first start, where no agent has a hook of claimtop's yet.
 fn greeting(settings: &Settings, start: &Start) -> Option<String> {
-    let hooks = check::all(settings);
     let is_any = |hooks: &AgentHooks| hooks.found.as_ref().is_ok_and(AgentSettings::has_any);
-    let is_new = start.kept.is_none() && settings.view.is_some() && !hooks.iter().any(is_any);
+    let is_first = start.kept.is_none() && settings.view.is_some();
+    // Settings of agents are read at the first start only.
+    let is_new = is_first && !check::all(settings).iter().any(is_any);
     let says = "New here: `claimtop setup` adds hooks to your agents, shown first and undoable, so that each window is known for certain";
     is_new.then(|| says.to_owned())
 }
