@@ -21,7 +21,7 @@ use crate::present::text::tone::Tone;
 use crate::present::text::{count, outside, safe};
 use crate::source::database::sqlite::copies::Copies;
 use crate::source::git::Asker;
-use crate::source::git::foresight::Foreseer;
+use crate::source::git::foresight::{Foreseer, Foresight};
 
 /// The name of the JSON schema.
 const SCHEMA: &str = "claimtop.foresee.v1";
@@ -85,10 +85,9 @@ pub(crate) fn run(reports: &mut dyn ReportSource, settings: &Settings, shape: Sh
     progress.show(&format!("Merging what {} have now", count(trees.len(), "working tree")));
     let asker = Asker { programs: environment.programs.clone(), home: places.home.clone() };
     let (copies, fence) = (Copies::in_folder(&places.copies), places.fence());
-    let foreseer = Foreseer { asker: &asker, copies: &copies, fence: &fence };
-    let forecasts = foreseer.foresee(&trees);
-    let left_out: Vec<Untrusted> =
-        foreseer.left_out(&trees).iter().map(|tree| Untrusted::from_path(tree)).collect();
+    let Foresight { forecasts, left_out } =
+        Foreseer { asker: &asker, copies: &copies, fence: &fence }.foresee(&trees);
+    let left_out: Vec<Untrusted> = left_out.iter().map(|tree| Untrusted::from_path(tree)).collect();
     drop(progress);
     let pairs: Vec<Pair<'_>> = forecasts.iter().map(|forecast| pair(&report, forecast)).collect();
     match shape {

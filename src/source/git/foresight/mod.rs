@@ -47,6 +47,14 @@ pub(crate) struct Foreseer<'a> {
     pub(crate) fence: &'a Fence,
 }
 
+/// What was foreseen.
+#[derive(Debug, Default)]
+pub(crate) struct Foresight {
+    pub(crate) forecasts: Vec<Forecast>,
+    /// The working trees that are not compared, as their repository has too many.
+    pub(crate) left_out: Vec<PathBuf>,
+}
+
 /// One pair of sides, by their numbers; without a right one the branch that the left goes to.
 type Pair = (usize, Option<usize>);
 
@@ -65,22 +73,7 @@ struct Common {
 
 impl Foreseer<'_> {
     /// Foresees every pair of these working trees that belong to one repository, and each against the branch it goes to.
-    pub(crate) fn foresee(&self, trees: &[PathBuf]) -> Vec<Forecast> {
-        let repositories = self.repositories(trees);
-        let all = repositories
-            .iter()
-            .map(|(common, (main, trees))| self.repository(common, main.as_deref(), trees));
-        all.flatten().collect()
-    }
-
-    /// Returns the working trees that are not compared, as their repository has too many.
-    pub(crate) fn left_out(&self, trees: &[PathBuf]) -> Vec<PathBuf> {
-        let repositories = self.repositories(trees).into_values();
-        repositories.flat_map(|(_, trees)| trees.into_iter().skip(MOST_TREES)).collect()
-    }
-
-    /// Returns the repositories of working trees, each by its common folder, with its main working tree.
-    fn repositories(&self, trees: &[PathBuf]) -> BTreeMap<PathBuf, (Option<PathBuf>, Vec<PathBuf>)> {
+    pub(crate) fn foresee(&self, trees: &[PathBuf]) -> Foresight {
         let mut repositories: BTreeMap<PathBuf, (Option<PathBuf>, Vec<PathBuf>)> = BTreeMap::new();
         for tree in trees.iter().collect::<BTreeSet<_>>() {
             if let Some(located) = repository_at(tree, self.fence) {
@@ -88,11 +81,16 @@ impl Foreseer<'_> {
                 entry.1.push(tree.clone());
             }
         }
-        repositories
+        let mut found = Foresight::default();
+        for (common, (main, mut trees)) in repositories {
+            found.left_out.extend(trees.split_off(trees.len().min(MOST_TREES)));
+            found.forecasts.extend(self.repository(&common, main.as_deref(), &trees));
+        }
+        found
     }
 
     fn repository(&self, common: &Path, main: Option<&Path>, trees: &[PathBuf]) -> Vec<Forecast> {
-        let places: Vec<Place> = trees.iter().take(MOST_TREES).map(|tree| place(tree, common)).collect();
+        let places: Vec<Place> = trees.iter().map(|tree| place(tree, common)).collect();
         let whole = self.asker.program().ok_or_else(|| "git was not found".to_owned()).and_then(|program| {
             let scratch = Scratch::new(&program, &self.asker.home, self.copies, common)?;
             Ok((program, scratch))

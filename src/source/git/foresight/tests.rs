@@ -102,7 +102,7 @@ impl Stage {
         let trees: Vec<PathBuf> = trees.iter().map(|tree| self.at(tree)).collect();
         let copies = Copies::in_folder(&self.at("state/copies"));
         let (asker, fence) = (self.asker(), Fence::default());
-        let found = Foreseer { asker: &asker, copies: &copies, fence: &fence }.foresee(&trees);
+        let found = Foreseer { asker: &asker, copies: &copies, fence: &fence }.foresee(&trees).forecasts;
         let left = std::fs::read_dir(self.at("state/copies")).unwrap().count();
         assert_eq!(left, 0, "nothing is left behind");
         found
@@ -235,6 +235,6 @@ fn trees_beyond_the_most_are_not_compared_and_are_named() {
     let copies = Copies::in_folder(&stage.at("state/copies"));
     let (asker, fence) = (stage.asker(), Fence::default());
     let foreseer = Foreseer { asker: &asker, copies: &copies, fence: &fence };
-    assert_eq!(foreseer.left_out(&trees), [stage.at(names.last().unwrap())]);
-    assert!(foreseer.left_out(&trees[1..]).is_empty());
+    assert_eq!(foreseer.foresee(&trees).left_out, [stage.at(names.last().unwrap())]);
+    assert!(foreseer.foresee(&trees[1..]).left_out.is_empty());
 }

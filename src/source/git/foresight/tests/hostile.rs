@@ -89,7 +89,8 @@ fn a_git_that_does_not_answer_is_ended() {
         (Asker { programs: vec![stage.at("bin")], home: stage.at("home") }, Fence::default());
     let copies = Copies::in_folder(&stage.at("state/copies"));
     let forecasts = Foreseer { asker: &asker, copies: &copies, fence: &fence }
-        .foresee(&[stage.at("api"), stage.at("ui")]);
+        .foresee(&[stage.at("api"), stage.at("ui")])
+        .forecasts;
     assert!(forecasts[0].why.as_ref().unwrap().shown().contains("in time"), "{forecasts:?}");
 }
 

@@ -86,9 +86,9 @@ fn a_missing_tree_and_a_missing_git_are_unknown() {
     let copies = Copies::in_folder(&stage.at("state/copies"));
     let (asker, fence) = (Asker { programs: Vec::new(), home: stage.at("home") }, Fence::default());
     let foreseer = Foreseer { asker: &asker, copies: &copies, fence: &fence };
-    let forecasts = foreseer.foresee(&[stage.at("api"), stage.at("ui")]);
+    let forecasts = foreseer.foresee(&[stage.at("api"), stage.at("ui")]).forecasts;
     assert_eq!(forecasts[0].why, Some("git was not found".into()));
-    assert!(foreseer.foresee(&[stage.at("home"), stage.at("nowhere")]).is_empty());
+    assert!(foreseer.foresee(&[stage.at("home"), stage.at("nowhere")]).forecasts.is_empty());
 }
 
 #[test]
