@@ -196,10 +196,9 @@ impl Screen {
         for alert in &alerts {
             if let Alert::Call(text) = alert {
                 self.caller.call(text, report.taken_at, &self.state.options.zone);
+            } else if let Some(sequence) = sequences::for_alert(alert, self.alerts.notify) {
+                self.guard.send(&sequence)?;
             }
-        }
-        for sequence in alerts.iter().filter_map(|alert| sequences::for_alert(alert, self.alerts.notify)) {
-            self.guard.send(&sequence)?;
         }
         Ok(flow)
     }

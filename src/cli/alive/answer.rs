@@ -70,12 +70,7 @@ impl Answer {
         self
     }
 
-    pub(super) fn state(&self) -> VerdictState {
-        self.verdict.state
-    }
-
     /// Returns when it was seen, the verdict, and the PID of the process that has the PID now.
-    #[cfg(feature = "mcp")]
     pub(crate) fn judged(&self) -> (Timestamp, &Verdict, Option<u32>) {
         (self.taken_at, &self.verdict, self.process.as_ref().map(|process| process.pid))
     }

@@ -63,7 +63,7 @@ pub(crate) fn life_of(process: ProcessId) -> VerdictState {
         start: Some(RecordedStart::Ticks(process.start_ticks)),
         namespace: None,
     };
-    process::answer(&query).state()
+    process::answer(&query).judged().1.state
 }
 
 /// Answers for what the arguments name; `observer` prepares to look, where that takes more than one process.

@@ -248,3 +248,23 @@ pub(crate) fn hold(
         .with_evidence(refused.map(Quote::new), None)
         .with_items(done.iter().map(item).collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::core::testing::{busy, edits};
+
+    #[test]
+    fn an_edit_counts_wherever_its_window_works() {
+        let mut report = busy();
+        report.claims.clear();
+        report.records.clear();
+        let file = "/elsewhere/src/pay.rs";
+        // Those without work would be windows whose edits are not known.
+        report.windows.truncate(1);
+        edits(&mut report.windows[0], &[file]);
+        let exempt = Exempt { names: Vec::new() };
+        let verdict = |path: &str| may_i_edit(&report, &[Path::new(path)], None, Vec::new(), &exempt).verdict;
+        assert_eq!((verdict(file), verdict("/elsewhere/src/tax.rs")), ("no", "yes"));
+    }
+}
