@@ -295,7 +295,7 @@ fn a_folder_without_windows_is_free() {
     let mut client = Client::open(&world);
     // Windows of other tests may be anywhere but here.
     let (who, _) = client.call("who_is_here", json!({"path": file.parent().unwrap()}));
-    assert_eq!(who["verdict"], "nobody", "{who}");
+    assert_eq!(who["verdict"], "none", "{who}");
     let (edit, _) = client.call("may_i_edit", json!({"paths": [file, Path::new("/no/such/file")]}));
     assert_eq!((&edit["verdict"], &edit["reason"]), (&"yes".into(), &"free".into()), "{edit}");
     let (lost, _) = client.call("rescue_list", json!({"path": file}));

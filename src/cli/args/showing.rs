@@ -81,7 +81,7 @@ pub(crate) enum WaitFor {
     Dead,
     /// The window has ended its turn
     YourTurn,
-    /// Nobody who may live holds the claim
+    /// No living process can hold the claim
     Free,
     /// The window asks a person
     Waits,

@@ -98,7 +98,7 @@ struct OneWindow {
     title: String,
     process: ProcessId,
     until: WaitFor,
-    /// Whether a record of it was ever read: one that no longer can be tells nothing about its turn.
+    /// Whether a record of it was ever read: once it cannot be read, its turn is unknown.
     has_record: bool,
 }
 

@@ -41,7 +41,7 @@ enum Arguments {
 pub(super) const TOOLS: [ToolText; 8] = [
     ToolText {
         name: "who_is_here",
-        description: "Which living agent windows work at a path: in its working tree, or below it. Verdict: nobody, only-you, others or unknown.",
+        description: "Which living agent windows work at a path: in its working tree, or below it. Verdict: none, only-you, others or unknown.",
         is_read_only: true,
         arguments: Arguments::Path,
     },

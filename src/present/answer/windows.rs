@@ -19,7 +19,7 @@ pub fn who_is_here(report: &Report, path: &Path, own: Option<ProcessId>) -> Agen
             ("unknown", "not-all-processes-read"),
             "Not every process could be read, so another window may work here. Treat this place as shared.",
         ),
-        (0, 0, true) => (("nobody", "no-window"), "No window works here: go on."),
+        (0, 0, true) => (("none", "no-window"), "No known window is working here: continue."),
         (0, _, true) => (("only-you", "no-other-window"), "You are alone here: go on."),
         (_, _, _) if own.is_none() => (
             ("others", "windows"),
@@ -107,4 +107,27 @@ pub(crate) fn state(window: &WindowView) -> &'static str {
 fn sentence(window: &WindowView) -> Quote {
     let place = folder(window).map(|folder| format!(" in {}", folder.display())).unwrap_or_default();
     Quote::new(&format!("{} (PID {}): {}{place}", window_name(window), window.pid, state(window)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::core::testing::busy;
+
+    #[test]
+    fn an_agent_that_only_its_record_proves_alive_may_be_anywhere() {
+        let mut report = busy();
+        report.records.retain(|record| record.window.is_some());
+        let verdict = |report: &Report| who_is_here(report, Path::new("/elsewhere"), None).verdict;
+        assert_eq!(verdict(&report), "none");
+        let is_agents = |record: &&mut Arc<RecordView>| {
+            let role = record.holder.as_ref().map(|holder| holder.role);
+            record.verdict.state == VerdictState::Alive && role == Some(Role::Agent)
+        };
+        let record = report.records.iter_mut().find(is_agents).unwrap();
+        Arc::make_mut(record).window = None;
+        assert_eq!(verdict(&report), "unknown");
+    }
 }

@@ -32,7 +32,7 @@ pub(crate) fn swiftbar(report: &Report, words: &[String]) -> String {
     out
 }
 
-/// Returns gauges in Prometheus' text format, for node_exporter's textfile collector; no name of anybody is in it.
+/// Returns gauges in Prometheus' text format, for node_exporter's textfile collector; they contain no names.
 pub(crate) fn prometheus(report: &Report) -> String {
     let summary = Summary::from_report(report);
     let number = |name: &'static str, help: &'static str, value: usize| (name, help, value.to_string());
