@@ -112,10 +112,12 @@ fn head(painter: &mut Painter<'_>, area: Rect, state: &State, slots: &[Slot], ga
 /// Draws a line across all columns.
 fn draw_banner(painter: &mut Painter<'_>, area: Rect, banner: &Banner) {
     let room = area.width.saturating_sub(GUTTER + 1);
-    let (who, way) = (columns(banner.who.width()), columns(banner.way.width()));
+    let who = columns(banner.who.width());
     let first = columns(banner.keys.first().map_or(0, Line::width));
-    let fits = who + columns(banner.what.width()) + way + 2 + first <= room;
+    let fits = who + columns(banner.what.width()) + columns(banner.way.width()) + 2 + first <= room;
     let what = banner.brief.as_ref().filter(|_| !fits).unwrap_or(&banner.what);
+    let steps = banner.brief_way.as_ref().filter(|_| !fits).unwrap_or(&banner.way);
+    let way = columns(steps.width());
     let text = who + columns(what.width()) + way;
     let keys = banner.keys.iter().enumerate().fold(Line::default(), |keys, (at, key)| {
         let gap = if at == 0 { 0 } else { 2 };
@@ -130,7 +132,7 @@ fn draw_banner(painter: &mut Painter<'_>, area: Rect, banner: &Banner) {
     // The way out is of no use if its window is not visible.
     let for_problem = left.saturating_sub(way).max(who.min(left / 4));
     let used = painter.line(x, area.y, for_problem, &problem);
-    painter.line(x + used, area.y, left.saturating_sub(used), &banner.way);
+    painter.line(x + used, area.y, left.saturating_sub(used), steps);
 }
 
 fn draw_row(painter: &mut Painter<'_>, area: Rect, row: &Row, slots: &[Slot], gap: u16) {

@@ -182,6 +182,20 @@ fn whose_edits_are_gone_is_left_out_where_the_row_has_no_room_and_names_it() {
 }
 
 #[test]
+fn a_second_step_is_left_out_where_it_would_hide_what_is_wrong() {
+    let mut report = colliding(1);
+    let NeedKind::Collision { code, also, .. } = &mut report.needs[0].kind else { panic!() };
+    (*code, *also) = (Code::LostEdits, vec![Code::ContestedPort]);
+    let row = |width| screen(report.clone(), (width, 24), "1");
+    assert!(row(200).contains("gone: u brings them back, then give cart tests another port"), "{}", row(200));
+    for width in [60, 80] {
+        let narrow = row(width);
+        assert!(narrow.contains(": u brings them back  ") && !narrow.contains("then give"), "{narrow}");
+    }
+    assert!(row(80).contains("/a/src/pay.rs gone: u brings"), "{}", row(80));
+}
+
+#[test]
 fn whose_the_way_out_is_can_be_seen() {
     let mut report = colliding(1);
     let NeedKind::Collision { code, also, .. } = &mut report.needs[0].kind else { panic!() };

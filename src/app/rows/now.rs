@@ -44,15 +44,13 @@ pub(crate) fn need(index: &Index, need: &Need, now: Timestamp) -> Row {
     let is_death = index.death(&need.key).is_some() || need.left().is_some();
     let seen = (is_death || need.is_done()).then_some(("a", "seen"));
     let key = |(key, does): &(&str, &str)| Line::new(key, Tone::Key).then(&format!(" {does}"), Tone::Dim);
+    let way = |way: &str| Line::new(&format!(": {way}"), Tone::Key);
     let banner = Banner {
         who: if parts.who.is_empty() { sign } else { sign.then(&format!("{} ", parts.who), Tone::Strong) },
         what: Line::new(&parts.what, Tone::Plain),
         brief: parts.brief.as_ref().map(|brief| Line::new(brief, Tone::Plain)),
-        way: if parts.way.is_empty() {
-            Line::default()
-        } else {
-            Line::new(&format!(": {}", parts.way), Tone::Key)
-        },
+        way: if parts.way.is_empty() { Line::default() } else { way(&parts.way) },
+        brief_way: parts.brief_way.as_deref().map(way),
         keys: parts.keys.iter().chain(&seen).map(key).collect(),
     };
     let severity = match need.kind {

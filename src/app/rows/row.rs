@@ -105,6 +105,8 @@ pub(crate) struct Banner {
     pub(crate) brief: Option<Line>,
     /// What helps.
     pub(crate) way: Line,
+    /// The first step of that, for where there is no room for all of them.
+    pub(crate) brief_way: Option<Line>,
     /// The keys that help, the best first.
     pub(crate) keys: Vec<Line>,
 }

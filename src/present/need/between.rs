@@ -55,6 +55,8 @@ pub(crate) struct Words {
     pub(crate) brief: String,
     /// The way out.
     pub(crate) way: String,
+    /// The first step of it.
+    pub(crate) first_step: String,
 }
 
 /// Finds a window that a report shows.
@@ -91,8 +93,9 @@ pub(crate) fn describe<'a>(report: &Report, find: Find<'a>, kind: &NeedKind) -> 
     let what = last_guard_note(report, find, windows).map_or(what.clone(), |note| format!("{what}; {note}"));
     let next = also.iter().find(|other| !is_solved_with(*code, **other)).and_then(|other| saying(*other));
     let next = next.map_or_else(String::new, |(.., way)| format!(", then {way}"));
-    let way = format!("{way}{next}").replace("{}", who.last().map_or("one", String::as_str));
-    Some(Words { who, what, brief, way })
+    let named = |way: &str| way.replace("{}", who.last().map_or("one", String::as_str));
+    let (way, first_step) = (named(&format!("{way}{next}")), named(way));
+    Some(Words { who, what, brief, way, first_step })
 }
 
 /// Returns the command that does what is advised for a collision of this machine, if one does: a person runs it in the

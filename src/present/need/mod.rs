@@ -37,6 +37,8 @@ pub(crate) struct NeedLine {
     pub(crate) brief: Option<String>,
     /// The way out, where no key is one.
     pub(crate) way: String,
+    /// The first step of it alone, where there are more.
+    pub(crate) brief_way: Option<String>,
     /// The keys that help, each with what it does.
     pub(crate) keys: Vec<(&'static str, &'static str)>,
 }
@@ -61,6 +63,7 @@ pub(crate) fn line(report: &Report, need: &Need, now: Timestamp) -> NeedLine {
                 who,
                 what: format!("{}{since}: {asks}", WindowDoing::Asks.word()),
                 brief: None,
+                brief_way: None,
                 way: String::new(),
                 keys: if among.len() > 1 { vec![("Enter", "which")] } else { jump(window) },
             }
@@ -74,6 +77,7 @@ pub(crate) fn line(report: &Report, need: &Need, now: Timestamp) -> NeedLine {
                 who: window().map(window_name).unwrap_or_default(),
                 what: format!("was stopped by an error{since}{error}"),
                 brief: None,
+                brief_way: None,
                 way: String::new(),
                 keys: jump(window()),
             }
@@ -89,6 +93,7 @@ pub(crate) fn line(report: &Report, need: &Need, now: Timestamp) -> NeedLine {
                 who: window.map(window_name).unwrap_or_default(),
                 what: format!("{}{since}{what}", WindowDoing::Stuck.word()),
                 brief: None,
+                brief_way: None,
                 way: proof.map(|proof| proof.way).unwrap_or_default(),
                 keys: jump(window),
             }
@@ -102,6 +107,7 @@ pub(crate) fn line(report: &Report, need: &Need, now: Timestamp) -> NeedLine {
                 who: window().map(window_name).unwrap_or_default(),
                 what: format!("finished{since}{asked}"),
                 brief: None,
+                brief_way: None,
                 way: String::new(),
                 keys: jump(window()),
             }
@@ -112,6 +118,7 @@ pub(crate) fn line(report: &Report, need: &Need, now: Timestamp) -> NeedLine {
             who: String::new(),
             what: message.to_string(),
             brief: None,
+            brief_way: None,
             way: unfinished::way(&need.subject, *end),
             keys: vec![("z", "put right")],
         },
@@ -125,6 +132,7 @@ pub(crate) fn line(report: &Report, need: &Need, now: Timestamp) -> NeedLine {
                 who: String::new(),
                 what,
                 brief: None,
+                brief_way: None,
                 way,
                 keys,
             }
@@ -135,6 +143,7 @@ pub(crate) fn line(report: &Report, need: &Need, now: Timestamp) -> NeedLine {
             who: whose(left),
             what: died(report, left, ago(need.since)),
             brief: None,
+            brief_way: None,
             way: String::new(),
             keys: keys_of(report, left),
         },
@@ -144,6 +153,7 @@ pub(crate) fn line(report: &Report, need: &Need, now: Timestamp) -> NeedLine {
             who: String::new(),
             what: more_died(*windows, *claims, *left_overs),
             brief: None,
+            brief_way: None,
             way: String::new(),
             keys: vec![("Enter", "which")],
         },
@@ -168,13 +178,14 @@ fn collision(report: &Report, kind: &NeedKind) -> NeedLine {
     let command = between::advised_command(kind, &find).map(|_| ("y", "copy command"));
     let keys =
         [("Enter", "story")].into_iter().chain(ends.then_some(("x", "end the later one"))).chain(command);
-    let between::Words { who, what, brief, way } = described.unwrap_or_default();
+    let between::Words { who, what, brief, way, first_step } = described.unwrap_or_default();
     NeedLine {
         mark: Mark::Collision,
         tone: Tone::Bad,
         who: if who.is_empty() { String::new() } else { format!("{}:", who.join(" ↔ ")) },
         brief: Some(brief).filter(|brief| *brief != what),
         what,
+        brief_way: Some(first_step).filter(|step| *step != way),
         way,
         keys: keys.collect(),
     }
