@@ -11,7 +11,7 @@ use super::keep::Keep;
 use super::layers::Layer;
 use super::machine::MachineKeys;
 use super::notify::QuietHours;
-use super::{Access, ColorChoice, Glyphs, Notify, Retention, Switch, Theme};
+use super::{Access, ColorChoice, Foresee, Glyphs, Notify, Retention, Switch, Theme};
 use crate::core::fleet::order::Accepts;
 use crate::core::fleet::transport::Machine;
 use crate::core::judge::window::agent::Signature;
@@ -34,6 +34,7 @@ struct Keys {
     notify_command: Option<Spanned<Vec<String>>>,
     notify_quiet: Option<QuietHours>,
     keep_history: Option<bool>,
+    foresee: Option<bool>,
     roots: Vec<Spanned<String>>,
     obra_databases: Vec<Spanned<String>>,
     postgres: Option<Secret>,
@@ -74,6 +75,7 @@ pub(crate) fn parse(text: &str, home: &Path) -> Result<Layer, FileError> {
         notify_command: keys.notify_command.map(|command| program(text, command)).transpose()?,
         notify_quiet: keys.notify_quiet,
         history: keys.keep_history.map(Switch::from_truth),
+        foresee: keys.foresee.map(Foresee::from_truth),
         machines: machines(text, keys.machine)?,
         accepts: keys.accept_orders,
         fleet: keys.fleet.as_ref().and_then(|fleet| fleet.url.clone()),
@@ -140,7 +142,7 @@ mod tests {
     fn every_key_is_read() {
         let text = "theme = 'color-blind'\nascii = true\ncolor = 'never'\nmouse = true\nread_only = true\n\
                     keep_parked_days = 7\ntitle = false\nbell = true\nnotify = 'osc777'\nkeep_history = true\n\
-                    roots = ['~/src', '/srv']\nobra_databases = ['~/o.db']\npostgres = 'postgres://u:p@h/d'\n\
+                    foresee = false\nroots = ['~/src', '/srv']\nobra_databases = ['~/o.db']\npostgres = 'postgres://u:p@h/d'\n\
                     postgres_password_file = '~/.pgpass'\n[[agent]]\nname = 'mine'\ntitle = 'Mine'\n\
                     [[agent.match]]\ncomm = ['mine']\n[guard]\nnote = false\nexempt = ['gen']\n\
                     [[guard.tree]]\npath = '~/src/shop'\ngit = 'ask'\n[[guard.tree]]\npath = '~/src'\n\
@@ -154,6 +156,7 @@ mod tests {
         assert_eq!(layer.retention, Some(Retention { days: 7 }));
         assert_eq!((layer.title, layer.bell), (Some(Switch::Off), Some(Switch::On)));
         assert_eq!((layer.notify, layer.history), (Some(Notify::Osc777), Some(Switch::On)));
+        assert_eq!(layer.foresee, Some(Foresee::CommandOnly));
         assert_eq!(layer.roots, [PathBuf::from("/home/dev/src"), PathBuf::from("/srv")]);
         assert_eq!(layer.obra_databases, [PathBuf::from("/home/dev/o.db")]);
         assert_eq!(layer.postgres, Some(Secret("postgres://u:p@h/d".to_owned())));
@@ -186,7 +189,7 @@ mod tests {
             "\n\nthemes = 'dark'\n",
             "line 3, key `themes`: unknown field `themes`, expected one of `theme`, `ascii`, `color`, `mouse`, \
              `read_only`, `keep_parked_days`, `title`, `bell`, `notify`, `notify_command`, `notify_quiet`, \
-             `keep_history`, `roots`, `obra_databases`, `postgres`, `postgres_password_file`, `agent`, `guard`, `keep`, `machine`, `accept_orders`, `fleet`",
+             `keep_history`, `foresee`, `roots`, `obra_databases`, `postgres`, `postgres_password_file`, `agent`, `guard`, `keep`, `machine`, `accept_orders`, `fleet`",
         );
         check_error("mouse = 'on'\n", "line 1, key `mouse`: invalid type: string \"on\", expected a boolean");
         check_error(

@@ -6,7 +6,7 @@ use super::fleet::Publishing;
 use super::guard::Guard;
 use super::keep::Keep;
 use super::notify::QuietHours;
-use super::{Access, ColorChoice, Config, Glyphs, Notify, Retention, Switch, Theme};
+use super::{Access, ColorChoice, Config, Foresee, Glyphs, Notify, Retention, Switch, Theme};
 use crate::core::fleet::order::Accepts;
 use crate::core::fleet::transport::Machine;
 use crate::core::judge::window::agent::Signature;
@@ -72,6 +72,8 @@ pub(crate) struct Layer {
     pub(crate) notify_quiet: Option<QuietHours>,
     /// Whether what is observed is kept.
     pub(crate) history: Option<Switch>,
+    /// Whether an open screen compares working trees.
+    pub(crate) foresee: Option<Foresee>,
     /// What a guard says.
     pub(crate) guard: Option<Guard>,
     /// What a guard keeps.
@@ -108,6 +110,7 @@ pub(crate) struct Origins {
     pub(crate) notify_command: Origin,
     pub(crate) notify_quiet: Origin,
     pub(crate) history: Origin,
+    pub(crate) foresee: Origin,
     pub(crate) guard: Origin,
     pub(crate) keep: Origin,
     pub(crate) machines: Vec<Origin>,
@@ -139,6 +142,7 @@ impl Effective {
         cover(&mut call.command, &mut origins.notify_command, layer.notify_command, origin);
         cover(&mut call.quiet, &mut origins.notify_quiet, layer.notify_quiet.map(Some), origin);
         cover(&mut self.config.history, &mut self.origins.history, layer.history, origin);
+        cover(&mut self.config.foresee, &mut self.origins.foresee, layer.foresee, origin);
         cover(&mut self.config.guard, &mut self.origins.guard, layer.guard, origin);
         cover(&mut self.config.keep, &mut self.origins.keep, layer.keep, origin);
         self.origins.roots.extend(layer.roots.iter().map(|_| origin));

@@ -54,6 +54,8 @@ pub struct Config {
     pub(crate) notify_command: NotifyCommand,
     /// Whether what is observed is kept on disk.
     pub(crate) history: Switch,
+    /// Whether an open screen compares working trees.
+    pub(crate) foresee: Foresee,
     /// What a guard says.
     pub(crate) guard: Guard,
     /// What a guard keeps of what windows write.
@@ -87,6 +89,23 @@ impl Alerts {
 impl Default for Alerts {
     fn default() -> Self {
         Self::DEFAULT
+    }
+}
+
+/// When working trees are compared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Foresee {
+    /// While a screen is open, and by the command.
+    #[default]
+    WhileOpen,
+    /// By the command `foresee` alone.
+    CommandOnly,
+}
+
+impl Foresee {
+    /// Reads a truth value of the configuration file.
+    pub(crate) fn from_truth(is_on: bool) -> Self {
+        if is_on { Self::WhileOpen } else { Self::CommandOnly }
     }
 }
 

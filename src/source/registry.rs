@@ -4,7 +4,7 @@ use super::places::Places;
 use crate::source::database::sqlite::copies::Copies;
 use crate::source::database::{leo, obra, stores};
 use crate::source::interface::Source;
-use crate::source::own::{bindings, git_commands, guarded, unfinished};
+use crate::source::own::{bindings, forecasts, git_commands, guarded, unfinished};
 use crate::source::{call_waits, provenance, sessions, work};
 
 /// Returns one of each, which has read nothing yet.
@@ -13,6 +13,7 @@ pub(crate) fn all(places: &Places) -> Vec<Box<dyn Source>> {
     all.push(Box::new(provenance::Reader::default()));
     all.push(Box::new(unfinished::Reader::default()));
     all.push(Box::new(git_commands::Reader::default()));
+    all.push(Box::new(forecasts::Reader::default()));
     // Which session a window runs, and what that does, is known by all of the above.
     all.push(Box::new(call_waits::Reader::default()));
     all

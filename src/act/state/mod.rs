@@ -3,6 +3,7 @@
 pub(crate) mod append;
 pub(crate) mod bind;
 pub(crate) mod dead_holds;
+pub(crate) mod forecasts;
 pub(crate) mod git_commands;
 pub(crate) mod history_ring;
 pub(crate) mod journal_store;

@@ -15,7 +15,7 @@ use crate::cli::output::failure::{Exit, Failure, Outcome};
 use crate::cli::output::{Paint, Shape};
 use crate::cli::rescue::keep::keep_before_clean_up;
 use crate::cli::settings::Settings;
-use crate::cli::show::now;
+use crate::cli::show::{foresee, now};
 use crate::cli::{act, fleet, guard};
 use crate::config::layers::Origin;
 use crate::config::notify::NotifyCommand;
@@ -70,6 +70,7 @@ pub(crate) fn screen(settings: &Settings, observer: Observer, about: About) -> O
     let observer = observer.recorded(tape.recorder());
     let observer = guard::tell_guards(observer, settings);
     let observer = keep_before_clean_up(observer, settings);
+    let observer = foresee::watch(observer, settings);
     git_events::listen(settings, &observer.policy().signatures);
     let (observer, hints) = observer.watched();
     if let Some(nudge) = observer.nudge() {

@@ -12,6 +12,7 @@ use crate::cli::output::failure::{Exit, Outcome, of_action};
 use crate::cli::output::{Paint, print};
 use crate::cli::settings::Settings;
 use crate::cli::settings::config_file::ConfigFile;
+use crate::config::Foresee;
 use crate::config::guard::{HoldUps, Levels};
 use crate::config::keep::Keep;
 use crate::config::layers::Origin;
@@ -96,6 +97,7 @@ fn values(settings: &Settings) -> Columns {
     row("title", config.alerts.title.is_on().to_string(), origins.title);
     row("bell", config.alerts.bell.is_on().to_string(), origins.bell);
     row("keep_history", config.history.is_on().to_string(), origins.history);
+    row("foresee", (config.foresee == Foresee::WhileOpen).to_string(), origins.foresee);
     row("accept_orders", config.accepts.name().to_owned(), origins.accepts);
     row("notify", config.alerts.notify.name().to_owned(), origins.notify);
     let call = &config.notify_command;

@@ -5,23 +5,29 @@ use std::path::PathBuf;
 use jiff::Timestamp;
 use serde::Serialize;
 
+use crate::act::state::forecasts::BookKeeper;
 use crate::cli::look;
 use crate::cli::output::failure::{Exit, Outcome};
 use crate::cli::output::progress::Progress;
 use crate::cli::output::{Paint, Shape, print};
 use crate::cli::settings::Settings;
 use crate::cli::show::list;
+use crate::config::{Access, Foresee};
 use crate::core::model::text::json;
 use crate::core::model::{
     Conflict, Forecast, ForecastSide, Key, Outcome as Merge, Report, Untrusted, WindowView,
 };
-use crate::observe::ReportSource;
+use crate::observe::{Observer, ReportSource};
 use crate::present::report_index::window_name;
 use crate::present::text::tone::Tone;
 use crate::present::text::{count, outside, safe};
+use crate::run::threads::foresight;
+use crate::run::threads::foresight::Foresights;
 use crate::source::database::sqlite::copies::Copies;
 use crate::source::git::Asker;
+use crate::source::git::foresight::memory::Memory;
 use crate::source::git::foresight::{Foreseer, Foresight};
+use crate::source::os::host;
 
 /// The name of the JSON schema.
 const SCHEMA: &str = "claimtop.foresee.v1";
@@ -81,12 +87,13 @@ pub(crate) fn run(reports: &mut dyn ReportSource, settings: &Settings, shape: Sh
     let Settings { places, environment, .. } = settings;
     let progress = Progress::begin(environment, "Looking at processes and files");
     let report = reports.next_report();
-    let trees = trees(&report);
+    let trees = report.working_trees().into_values().flatten();
+    let trees: Vec<PathBuf> = trees.map(|tree| PathBuf::from(tree.raw())).collect();
     progress.show(&format!("Merging what {} have now", count(trees.len(), "working tree")));
     let asker = Asker { programs: environment.programs.clone(), home: places.home.clone() };
     let (copies, fence) = (Copies::in_folder(&places.copies), places.fence());
     let Foresight { forecasts, left_out } =
-        Foreseer { asker: &asker, copies: &copies, fence: &fence }.foresee(&trees);
+        Foreseer { asker: &asker, copies: &copies, fence: &fence }.foresee(&trees, &mut Memory::default());
     let left_out: Vec<Untrusted> = left_out.iter().map(|tree| Untrusted::from_path(tree)).collect();
     drop(progress);
     let pairs: Vec<Pair<'_>> = forecasts.iter().map(|forecast| pair(&report, forecast)).collect();
@@ -121,14 +128,33 @@ pub(crate) fn run(reports: &mut dyn ReportSource, settings: &Settings, shape: Sh
     })
 }
 
-/// Returns the working trees in which windows of this machine work.
-fn trees(report: &Report) -> Vec<PathBuf> {
-    let here = report.windows.iter().filter(|window| window.key.machine().is_none());
-    let mut trees: Vec<PathBuf> =
-        here.filter_map(|window| Some(PathBuf::from(window.repo.as_ref()?.worktree.raw()))).collect();
-    trees.sort();
-    trees.dedup();
-    trees
+/// Has the working trees of what is observed compared in the background, if claimtop may write and a person has not set
+/// it otherwise.
+pub(crate) fn watch(observer: Observer, settings: &Settings) -> Observer {
+    let config = &settings.effective.config;
+    let may_write = config.access == Access::Full && host::owns(&settings.places.home);
+    if !may_write || config.foresee == Foresee::CommandOnly {
+        return observer;
+    }
+    match foresight::start(foresights(settings)) {
+        Ok(recorder) => observer.recorded(recorder),
+        Err(error) => {
+            tracing::warn!(%error, "working trees are not compared");
+            observer
+        }
+    }
+}
+
+/// Compares the working trees of this look once, and keeps the result for as long as the returned keeper lives.
+pub(crate) fn once(reports: &mut dyn ReportSource, settings: &Settings) -> Option<BookKeeper> {
+    foresight::once(&reports.next_report(), foresights(settings))
+}
+
+fn foresights(settings: &Settings) -> Foresights {
+    let Settings { places, environment, state, .. } = settings;
+    let asker = Asker { programs: environment.programs.clone(), home: places.home.clone() };
+    let (copies, fence) = (Copies::in_folder(&places.copies), places.fence());
+    Foresights { asker, copies, fence, state: state.clone() }
 }
 
 fn pair<'a>(report: &'a Report, forecast: &'a Forecast) -> Pair<'a> {

@@ -19,10 +19,11 @@ use crate::core::history::dead_holds::{DeadHold, HeldByDead, by_system};
 use crate::core::history::journal::{Entry, History};
 use crate::core::model::text::json;
 use crate::core::model::text::shown;
-use crate::core::model::{Action, Format};
+use crate::core::model::{Action, ForecastBook, ForecastCounts, Format};
 use crate::present::text::age::label;
 use crate::present::text::count;
 use crate::source::os::{clock, host};
+use crate::source::own::forecasts;
 
 /// What `stats --json` prints.
 #[derive(Serialize)]
@@ -39,6 +40,45 @@ struct Stats {
     actions: Actions,
     /// Calls that the guard held up or denied.
     held_up: usize,
+    /// What was foreseen of working trees, since it is counted.
+    foresight: Foresight,
+}
+
+/// What was foreseen of working trees.
+#[derive(Serialize)]
+struct Foresight {
+    since: Option<Timestamp>,
+    pairs: u64,
+    #[serde(flatten)]
+    counts: ForecastCounts,
+}
+
+impl Foresight {
+    fn new(book: &ForecastBook) -> Self {
+        Self { since: book.since, pairs: book.counts.pairs(), counts: book.counts }
+    }
+
+    fn words(&self, now: Timestamp) -> String {
+        let Some(since) = self.since.filter(|_| self.pairs > 0) else {
+            return "No working trees were compared yet: an open screen does that.\n".to_owned();
+        };
+        let ForecastCounts { checks, clean, conflicts, unknown, came_true, did_not } = self.counts;
+        let ended = came_true + did_not;
+        let ended = match ended {
+            0 => "none of them was merged since".to_owned(),
+            _ => format!("{came_true} of {ended} merged since as foreseen"),
+        };
+        format!(
+            "{} of working trees compared in {} in the last {}: {clean} clean, {conflicts} in conflict, {unknown} unknown; {ended}\n",
+            counted(self.pairs, "pair"),
+            counted(checks, "check"),
+            label(now.duration_since(since).as_secs()),
+        )
+    }
+}
+
+fn counted(number: u64, noun: &str) -> String {
+    count(usize::try_from(number).unwrap_or(usize::MAX), noun)
 }
 
 #[derive(Serialize)]
@@ -126,7 +166,9 @@ pub(crate) fn run(settings: &Settings, days: u16, shape: Shape) -> Outcome {
     let first = holds.iter().map(|hold| hold.seen_at);
     let first = first.chain(history.entries.first().map(|entry| entry.at)).chain(counted_from).min();
     let since = asked.max(first.unwrap_or(now));
-    let stats = stats(&holds, (asked, since, now), days, Actions::counted(&history, asked), held_up);
+    let book = forecasts::last_book(&settings.state).unwrap_or_default();
+    let counts = (Actions::counted(&history, asked), held_up, Foresight::new(&book));
+    let stats = stats(&holds, (asked, since, now), days, counts);
     match shape {
         Shape::Json => print(&format!("{}\n", json::to_string_pretty(&stats)?))?,
         Shape::Text(paint) => print(&text(&stats, paint))?,
@@ -138,8 +180,7 @@ fn stats(
     holds: &[DeadHold],
     (asked, since, now): (Timestamp, Timestamp, Timestamp),
     days: u16,
-    actions: Actions,
-    held_up: usize,
+    (actions, held_up, foresight): (Actions, usize, Foresight),
 ) -> Stats {
     let counted = || holds.iter().filter(|hold| hold.seen_at >= asked);
     let mut by_day: BTreeMap<Date, usize> = BTreeMap::new();
@@ -162,6 +203,7 @@ fn stats(
         dead_holds: by_system(counted(), now).into_iter().map(group).collect(),
         actions,
         held_up,
+        foresight,
     }
 }
 
@@ -171,9 +213,12 @@ fn text(stats: &Stats, paint: Paint) -> String {
     let done = format!(
         "{released} released, {migrated} migrated, {parked} parked, {stopped} stopped, {undone} undone; {} held up by the guard\n",
         count(stats.held_up, "call"),
-    );
+    ) + &stats.foresight.words(stats.until);
     if stats.since == stats.until {
-        return "No data yet: each look of claimtop, such as `claimtop ls`, keeps what it sees.\n".to_owned();
+        let compared = stats.foresight.words(stats.until);
+        return format!(
+            "No data yet: each look of claimtop, such as `claimtop ls`, keeps what it sees.\n{compared}"
+        );
     }
     if stats.dead_holds.is_empty() {
         return format!(

@@ -1,5 +1,6 @@
 //! Forecasts: whether the present states of two working trees of one repository can be merged.
 
+use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::core::model::Untrusted;
@@ -43,6 +44,8 @@ named! {
         FileAndFolder = "file-and-folder",
         /// Both change a file that is not text.
         Binary = "binary",
+        /// One ignores a file of this name, and the other adds one: git replaces the ignored one without a word.
+        Ignored = "ignored",
         /// They make different sorts of file of it, such as a link and a program.
         Sort = "sort",
         /// Something else, in git's words.
@@ -63,6 +66,7 @@ impl ConflictKind {
             Self::Renamed => "renamed by one, and renamed, deleted or replaced by the other",
             Self::FileAndFolder => "a file in one, a folder in the other",
             Self::Binary => "both change it, and it is not text: take one",
+            Self::Ignored => "ignored in one, which a merge would overwrite: the other adds it",
             Self::Sort => "a different sort of file in each",
             Self::Other => "git cannot merge it",
         }
@@ -129,6 +133,131 @@ pub struct Forecast {
     /// The paths that cannot be merged.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conflicts: Vec<Conflict>,
+}
+
+/// How much was foreseen, so that silence is not taken for health.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ForecastCounts {
+    /// How often trees were compared.
+    pub checks: u64,
+    /// How many pairs were found to merge.
+    pub clean: u64,
+    /// How many were found not to.
+    pub conflicts: u64,
+    /// Of how many that could not be determined.
+    pub unknown: u64,
+    /// How many of these pairs were merged or rebased later, and ended as foreseen.
+    pub came_true: u64,
+    /// How many ended differently.
+    pub did_not: u64,
+}
+
+impl ForecastCounts {
+    /// Counts one pair.
+    pub(crate) fn count(&mut self, outcome: Outcome) {
+        let count = match outcome {
+            Outcome::Clean => &mut self.clean,
+            Outcome::Conflicts => &mut self.conflicts,
+            Outcome::Unknown => &mut self.unknown,
+        };
+        *count += 1;
+    }
+
+    /// Returns how many pairs were compared.
+    pub fn pairs(&self) -> u64 {
+        self.clean + self.conflicts + self.unknown
+    }
+
+    /// Adds others to these.
+    pub(crate) fn add(&mut self, other: Self) {
+        let Self { checks, clean, conflicts, unknown, came_true, did_not } = other;
+        for (own, more) in [
+            (&mut self.checks, checks),
+            (&mut self.clean, clean),
+            (&mut self.conflicts, conflicts),
+            (&mut self.unknown, unknown),
+            (&mut self.came_true, came_true),
+            (&mut self.did_not, did_not),
+        ] {
+            *own = own.saturating_add(more);
+        }
+    }
+}
+
+/// What an open claimtop has foreseen, as it keeps it in the state folder for other processes.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ForecastBook {
+    /// The forecasts of the last check.
+    pub forecasts: Vec<Forecast>,
+    /// When that was.
+    pub checked_at: Option<Timestamp>,
+    /// Since when pairs are counted.
+    pub since: Option<Timestamp>,
+    /// How many were counted.
+    pub counts: ForecastCounts,
+    /// The merges whose outcome is not known yet.
+    pub expected: Vec<ExpectedMerge>,
+}
+
+/// A merge that is foreseen, until it happens.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ExpectedMerge {
+    /// The repository: its common directory.
+    pub repository: Untrusted,
+    /// The two sides.
+    pub sides: [ForecastSide; 2],
+    /// What is foreseen.
+    pub outcome: Outcome,
+    /// When that was last found.
+    pub at: Timestamp,
+}
+
+/// For how long a merge is expected.
+const EXPECTED_FOR: SignedDuration = SignedDuration::from_hours(24 * 7);
+/// How many are expected at most.
+const MOST_EXPECTED: usize = 256;
+
+impl ForecastBook {
+    /// Takes in a check: its forecasts, what it has counted, and how expected merges have ended since.
+    pub(crate) fn learn(
+        &mut self,
+        forecasts: Vec<Forecast>,
+        counts: &[ForecastCounts],
+        at: Timestamp,
+        ended: &dyn Fn(&ExpectedMerge) -> Option<Outcome>,
+    ) {
+        counts.iter().for_each(|counts| self.counts.add(*counts));
+        let counts = &mut self.counts;
+        self.expected.retain(|expected| match ended(expected) {
+            Some(outcome) => {
+                let is_true = outcome == expected.outcome;
+                *(if is_true { &mut counts.came_true } else { &mut counts.did_not }) += 1;
+                false
+            }
+            None => at.duration_since(expected.at) < EXPECTED_FOR,
+        });
+        for forecast in forecasts.iter().filter(|forecast| forecast.outcome != Outcome::Unknown) {
+            let Forecast { repository, sides, outcome, .. } = forecast;
+            let is_same = |one: &ExpectedMerge| {
+                let same = one.sides.iter().zip(sides).all(|(one, other)| one.is_same_place(other));
+                one.repository == *repository && same
+            };
+            self.expected.retain(|one| !is_same(one));
+            let (repository, sides, outcome) = (repository.clone(), sides.clone(), *outcome);
+            self.expected.push(ExpectedMerge { repository, sides, outcome, at });
+        }
+        self.expected.drain(..self.expected.len().saturating_sub(MOST_EXPECTED));
+        self.since.get_or_insert(at);
+        (self.forecasts, self.checked_at) = (forecasts, Some(at));
+    }
+}
+
+impl ForecastSide {
+    fn is_same_place(&self, other: &Self) -> bool {
+        (&self.tree, &self.branch) == (&other.tree, &other.branch)
+    }
 }
 
 impl Forecast {

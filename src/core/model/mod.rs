@@ -17,7 +17,10 @@ pub use self::action::unfinished::{Halfway, UnfinishedAction};
 pub(crate) use self::action::{
     Action, ActionResult, Confirmation, EndResult, ErrorKind, Obstacle, Offer, Plan, Request, RestoreTo, Step,
 };
-pub use self::forecast::{Conflict, ConflictKind, Forecast, ForecastSide, Lines, Outcome};
+pub use self::forecast::{
+    Conflict, ConflictKind, ExpectedMerge, Forecast, ForecastBook, ForecastCounts, ForecastSide, Lines,
+    Outcome,
+};
 pub use self::record::claim::{Resource, ResourceKind, StatedClaim, Surface, SurfaceState};
 pub(crate) use self::record::detail::Texts;
 pub use self::record::detail::{

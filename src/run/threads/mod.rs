@@ -2,6 +2,7 @@
 
 pub(crate) mod acting;
 pub(crate) mod event;
+pub(crate) mod foresight;
 pub(crate) mod joining;
 pub(crate) mod ordering;
 pub(crate) mod scanner;

@@ -79,7 +79,7 @@ impl Asker {
 }
 
 /// Finds git in the folders of programs.
-fn program_in(programs: &[PathBuf]) -> Option<PathBuf> {
+pub(crate) fn program_in(programs: &[PathBuf]) -> Option<PathBuf> {
     let mut all = programs.iter().filter(|folder| folder.is_absolute()).map(|folder| folder.join("git"));
     all.find(|path| path.is_file())
 }

@@ -4,6 +4,7 @@ pub(crate) mod bindings;
 pub(crate) mod content;
 pub(crate) mod cost;
 pub(crate) mod descents;
+pub(crate) mod forecasts;
 pub(crate) mod git_commands;
 pub(crate) mod guarded;
 pub(crate) mod kept;

@@ -54,6 +54,14 @@ pub struct Places {
 /// The name of the file of what was read of git's events.
 pub(crate) const GIT_COMMANDS: &str = "git-commands.jsonl";
 
+/// The name of the file of what an open claimtop foresees.
+pub(crate) const FORECASTS: &str = "forecasts.json";
+
+/// Returns that file in a state folder.
+pub(crate) fn forecasts_in(state: &Path) -> PathBuf {
+    state.join(FORECASTS)
+}
+
 /// Returns the folder of git's events in a state folder. It exists only if a person has made it: without it nothing
 /// listens.
 pub(crate) fn git_events_in(state: &Path) -> PathBuf {
@@ -114,6 +122,7 @@ impl Places {
             in_state(PARKED),
             self.state().map(|state| git_events_in(&state)),
             self.state().map(|state| git_commands_in(&state)),
+            self.state().map(|state| forecasts_in(&state)),
         ];
         let own = [&self.bindings, &self.copies].into_iter().chain(in_state.iter().flatten());
         let own = own.filter(|path| path.is_absolute());
@@ -154,6 +163,7 @@ mod tests {
             ("/s/claimtop/parked/1-1-a", true),
             ("/s/claimtop/git-events/20261129T094706.756893Z-H0a7c9cdf-P00007cdc", true),
             ("/s/claimtop/git-commands.jsonl", true),
+            ("/s/claimtop/forecasts.json", true),
             ("/s/claimtop/history.ring", false),
             ("/s", false),
         ] {

@@ -2,6 +2,7 @@
 //! the other tests of the program because every claimtop on the machine sees them.
 
 mod bind;
+mod foresight;
 mod git_events;
 mod guard;
 mod guard_faults;

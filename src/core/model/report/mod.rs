@@ -16,6 +16,7 @@ pub(crate) mod place;
 pub(crate) mod verdict;
 pub(crate) mod window;
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
@@ -23,7 +24,7 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use crate::core::model::{
     ClaimView, FilePath, Finding, Household, Key, LeftOver, LeftStash, LeftTree, MachineView, Need, NotAsked,
-    ProcessId, Reason, RecordShape, RecordView, SourceHealth, Untrusted, WindowView, Work,
+    ProcessId, Reason, RecordShape, RecordView, SourceHealth, Untrusted, WindowState, WindowView, Work,
 };
 
 /// The name of the JSON schema.
@@ -144,6 +145,17 @@ impl Report {
     pub(crate) fn moment_of(&self, things: &[Key]) -> Timestamp {
         let is_far = things.iter().any(|key| key.machine().is_some());
         if is_far { self.told_at() } else { self.taken_at }
+    }
+
+    /// Returns the working trees in which living windows of this machine work, by the main tree of their repository.
+    pub(crate) fn working_trees(&self) -> BTreeMap<&Untrusted, BTreeSet<&Untrusted>> {
+        let is_living = |window: &&WindowView| window.state != WindowState::Zombie;
+        let here = self.windows.iter().filter(|window| window.key.machine().is_none());
+        let mut trees: BTreeMap<&Untrusted, BTreeSet<&Untrusted>> = BTreeMap::new();
+        for repo in here.filter(is_living).filter_map(|window| window.repo.as_ref()) {
+            trees.entry(&repo.root).or_default().insert(&repo.worktree);
+        }
+        trees
     }
 
     /// Returns the window of this key.

@@ -3,7 +3,9 @@
 
 mod changes;
 mod kinds;
+pub(crate) mod memory;
 mod merge_output;
+pub(crate) mod merges;
 mod overlap;
 mod pair;
 mod scratch;
@@ -19,6 +21,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::stat;
 
 use self::changes::Changes;
+use self::memory::{Memory, PairKey};
 use self::pair::Merge;
 use self::scratch::{Access, Scratch};
 use self::state::{Place, State};
@@ -26,6 +29,7 @@ use crate::core::model::{Forecast, ForecastSide, Outcome, Untrusted};
 use crate::source::database::sqlite::copies::Copies;
 use crate::source::git::Asker;
 use crate::source::git::run::Git;
+use crate::source::os::clock;
 use crate::source::os::fence::Fence;
 use crate::source::repos::locate::{git_dir, repository_at};
 use crate::source::repos::worktrees::branch;
@@ -73,7 +77,8 @@ struct Common {
 
 impl Foreseer<'_> {
     /// Foresees every pair of these working trees that belong to one repository, and each against the branch it goes to.
-    pub(crate) fn foresee(&self, trees: &[PathBuf]) -> Foresight {
+    /// Pairs that are as they were are taken from the memory.
+    pub(crate) fn foresee(&self, trees: &[PathBuf], memory: &mut Memory) -> Foresight {
         let mut repositories: BTreeMap<PathBuf, (Option<PathBuf>, Vec<PathBuf>)> = BTreeMap::new();
         for tree in trees.iter().collect::<BTreeSet<_>>() {
             if let Some(located) = repository_at(tree, self.fence) {
@@ -82,14 +87,22 @@ impl Foreseer<'_> {
             }
         }
         let mut found = Foresight::default();
+        memory.begin(clock::steady());
         for (common, (main, mut trees)) in repositories {
             found.left_out.extend(trees.split_off(trees.len().min(MOST_TREES)));
-            found.forecasts.extend(self.repository(&common, main.as_deref(), &trees));
+            found.forecasts.extend(self.repository(&common, main.as_deref(), &trees, memory));
         }
+        memory.end();
         found
     }
 
-    fn repository(&self, common: &Path, main: Option<&Path>, trees: &[PathBuf]) -> Vec<Forecast> {
+    fn repository(
+        &self,
+        common: &Path,
+        main: Option<&Path>,
+        trees: &[PathBuf],
+        memory: &mut Memory,
+    ) -> Vec<Forecast> {
         let places: Vec<Place> = trees.iter().map(|tree| place(tree, common)).collect();
         let whole = self.asker.program().ok_or_else(|| "git was not found".to_owned()).and_then(|program| {
             let scratch = Scratch::new(&program, &self.asker.home, self.copies, common)?;
@@ -112,11 +125,18 @@ impl Foreseer<'_> {
             }
             State::read(&scratch, &git(place), place)
         };
+        let goal = goal((common, main), &places, &git);
+        if places.len() < 2 && goal.is_none() {
+            return Vec::new();
+        }
         let states: Vec<Result<State, String>> = places.iter().map(state).collect();
         let first = states.iter().flatten().next();
-        let target = first.and_then(|first| target(&scratch, first, (common, main), &places, &git));
+        let target = first.zip(goal).and_then(|(first, (branch, commit))| {
+            let tree = tree_of(&scratch, first, &commit).ok()?;
+            Some(Target { branch, commit, tree })
+        });
         Sides { scratch: &scratch, common, places: &places, states: &states, target: target.as_ref() }
-            .forecasts()
+            .forecasts(memory)
     }
 }
 
@@ -134,15 +154,13 @@ fn is_ours(place: &Place) -> bool {
         .all(|path| stat(path).is_ok_and(|stat| stat.st_uid == uid))
 }
 
-/// Finds the branch that working trees go to: that of the main working tree, else `main` or `master`; never one that
-/// is checked out in one of them.
-fn target(
-    scratch: &Scratch,
-    first: &State,
+/// Finds the branch that working trees go to, and its commit: that of the main working tree, else `main` or `master`;
+/// never one that is checked out in one of them.
+fn goal(
     (common, main): (&Path, Option<&Path>),
     places: &[Place],
     git: &dyn Fn(&Place) -> Git,
-) -> Option<Target> {
+) -> Option<(Untrusted, String)> {
     let of_main = main.and_then(|_| branch(&common.join("HEAD")));
     let candidates = of_main.into_iter().chain(["main".into(), "master".into()]);
     let is_free = |branch: &Untrusted| !places.iter().any(|place| place.branch.as_ref() == Some(branch));
@@ -150,9 +168,7 @@ fn target(
     candidates.filter(is_free).find_map(|branch| {
         let name = format!("refs/heads/{}", branch.raw());
         let commit = git.ask(&["rev-parse", "--verify", "-q", &name]).filter(|answer| answer.code == 0)?;
-        let commit = String::from_utf8_lossy(commit.out.trim_ascii()).into_owned();
-        let tree = tree_of(scratch, first, &commit).ok()?;
-        Some(Target { branch, commit, tree })
+        Some((branch, String::from_utf8_lossy(commit.out.trim_ascii()).into_owned()))
     })
 }
 
@@ -211,14 +227,38 @@ struct Preparation {
 }
 
 impl Sides<'_> {
-    fn forecasts(&self) -> Vec<Forecast> {
+    fn forecasts(&self, memory: &mut Memory) -> Vec<Forecast> {
         let pairs = pairs(self.states.len(), self.target.is_some());
-        let mut commons: BTreeMap<Pair, Result<Common, String>> = BTreeMap::new();
-        for pair in &pairs {
-            commons.insert(*pair, self.common(*pair));
-        }
+        let keys: Vec<Option<PairKey>> = pairs.iter().map(|pair| self.key(*pair)).collect();
+        let known: Vec<Option<Forecast>> =
+            keys.iter().map(|key| memory.recall(key.as_ref()?).cloned()).collect();
+        let new = || pairs.iter().zip(&known).filter(|(_, known)| known.is_none()).map(|(pair, _)| *pair);
+        let commons: BTreeMap<Pair, Result<Common, String>> =
+            new().map(|pair| (pair, self.scratch.for_pair(|| self.common(pair)))).collect();
         let prepared = self.prepare(&commons);
-        pairs.into_iter().map(|pair| self.forecast(pair, commons.get(&pair), &prepared)).collect()
+        let all = pairs.iter().zip(keys).zip(known.iter().cloned());
+        let all = all.map(|((pair, key), known)| {
+            known.unwrap_or_else(|| {
+                let forecast = self.forecast(*pair, commons.get(pair), &prepared);
+                memory.learn(key, &forecast);
+                forecast
+            })
+        });
+        all.collect()
+    }
+
+    /// Returns what decides the forecast of a pair: the states of both sides. None if one of them is not known.
+    fn key(&self, pair: Pair) -> Option<PairKey> {
+        let (left, right) = self.both(pair).ok()?;
+        let (head, tree) = self.right(right).ok()?;
+        let place = |at: usize| self.places.get(at).map(|place| place.tree.clone());
+        let settings = |state: &State| state.settings.harmless();
+        Some(PairKey {
+            repository: self.common.to_path_buf(),
+            places: [place(pair.0), pair.1.and_then(place)],
+            states: [left.head.clone(), left.tree.clone(), head.to_owned(), tree.to_owned()],
+            settings: [settings(left), right.map(settings).unwrap_or_default()],
+        })
     }
 
     /// Returns both states of a pair, or why there is none.
@@ -334,7 +374,7 @@ impl Sides<'_> {
         common: Option<&Result<Common, String>>,
         prepared: &Result<Preparation, String>,
     ) -> Forecast {
-        let merged = self.merged(pair, common, prepared);
+        let merged = self.scratch.for_pair(|| self.merged(pair, common, prepared));
         let (outcome, conflicts, why) = match merged {
             Ok((outcome, conflicts)) => (outcome, conflicts, None),
             Err(why) => (Outcome::Unknown, Vec::new(), Some(why.into())),

@@ -1,6 +1,9 @@
 //! Merges the states of two sides, in a store that has what they changed and nothing else.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
 
 use super::changes::{Change, Changes, Entry};
 use super::kinds::conflicts;
@@ -9,9 +12,13 @@ use super::overlap::overlaps;
 use super::scratch::{Access, Desk, Scratch};
 use super::state::{State, with_attribute};
 use crate::core::model::{Conflict, ConflictKind, Outcome, Untrusted};
+use crate::source::os::open::plain::small;
 
 /// The most paths in conflict whose lines are compared.
 const MOST_COMPARED: usize = 64;
+
+/// The largest ignored file whose content is compared, in bytes.
+const MOST_SMALL: usize = 1 << 20;
 
 /// What is merged.
 pub(super) struct Merge<'a> {
@@ -39,6 +46,7 @@ impl Merge<'_> {
         };
         let mut found = conflicts(&output, self.changes);
         self.rename_back(&mut found);
+        found.extend(self.ignored()?);
         if !found.is_empty() && !self.are_all_submodules(&found) {
             // Without its lines a conflict is one all the same.
             let _ = self.compare(&output, &mut found);
@@ -60,6 +68,38 @@ impl Merge<'_> {
                 conflict.path = plain.into();
             }
         }
+    }
+
+    /// Returns the files that one side has and ignores, and that the other one adds with another content: a merge replaces
+    /// them (gitignore(5)).
+    fn ignored(&self) -> Result<Vec<Conflict>, String> {
+        let [left, right] = self.changes;
+        let sides = [(Some(self.left), left, right), (self.right, right, left)];
+        let mut replaced: Vec<(&Change, &str, PathBuf)> = Vec::new();
+        for (state, own, other) in sides {
+            let Some(state) = state else { continue };
+            let own: BTreeSet<&[u8]> = own.new_files().map(|change| change.path.as_slice()).collect();
+            for change in other.new_files().filter(|change| !own.contains(change.path.as_slice())) {
+                let path = state.desk.tree.join(OsStr::from_bytes(&change.path));
+                // What is not ignored is part of the state.
+                let is_file = path.symlink_metadata().is_ok_and(|meta| !meta.is_dir());
+                if let (true, Some(after)) = (is_file, &change.after) {
+                    replaced.push((change, &after.object, path));
+                }
+            }
+        }
+        replaced.truncate(MOST_COMPARED);
+        let texts = self.texts(&replaced.iter().map(|(_, object, _)| *object).collect())?;
+        let differs = |(_, object, path): &(&Change, &str, PathBuf)| {
+            let own = small(path, MOST_SMALL).ok();
+            own.is_none() || own.as_ref() != texts.get(*object)
+        };
+        let conflict = |(change, ..): (&Change, &str, PathBuf)| Conflict {
+            path: Untrusted::from_bytes(&change.path),
+            kind: ConflictKind::Ignored,
+            lines: Vec::new(),
+        };
+        Ok(replaced.into_iter().filter(differs).map(conflict).collect())
     }
 
     fn tried(&self, desk: &Desk, [ours, theirs]: [&str; 2]) -> Result<MergeOutput, String> {

@@ -1,6 +1,7 @@
 //! A git folder of claimtop's own beside each working tree: git reads the repository's objects, and neither its
 //! settings nor its hooks; it writes into a store that is removed afterwards.
 
+use std::cell::Cell;
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{Read, Write};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -8,11 +9,12 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::settings::Settings;
 use crate::source::database::sqlite::copies::{Copies, Copy};
 use crate::source::git::run::{Answer, Limits, answer_within, quiet};
+use crate::source::os::clock;
 use crate::source::os::open::plain::{open_plain, small};
 
 /// How long one command may take, and how much it may answer.
@@ -41,6 +43,8 @@ pub(super) struct Scratch {
     alternates: std::ffi::OsString,
     inputs: AtomicU32,
     has_folders: AtomicBool,
+    /// Until when the pair that is merged now may take.
+    until: Cell<Option<Instant>>,
 }
 
 /// The git folder of one working tree.
@@ -61,9 +65,18 @@ impl Scratch {
             alternates: listed(&common.join("objects")),
             inputs: AtomicU32::new(0),
             has_folders: AtomicBool::new(false),
+            until: Cell::new(None),
         };
         make_folder(&scratch.objects().join("pack"))?;
         Ok(scratch)
+    }
+
+    /// Does the work of one pair, for which git has as long as for one command.
+    pub(super) fn for_pair<T>(&self, work: impl FnOnce() -> T) -> T {
+        self.until.set(Some(clock::steady() + LIMITS.deadline));
+        let done = work();
+        self.until.set(None);
+        done
     }
 
     pub(super) fn objects(&self) -> PathBuf {
@@ -124,7 +137,9 @@ impl Scratch {
             Some(bytes) => self.input(bytes)?.into(),
             None => Stdio::null(),
         };
-        let answer = answer_within(command, input, LIMITS);
+        let left = self.until.get().map(|until| until.saturating_duration_since(clock::steady()));
+        let deadline = left.map_or(LIMITS.deadline, |left| left.min(LIMITS.deadline));
+        let answer = answer_within(command, input, Limits { deadline, ..LIMITS });
         let answer = answer.ok_or_else(|| format!("git {name} did not answer in time"))?;
         if answer.is_cut { Err(format!("git {name} answered too much")) } else { Ok(answer) }
     }

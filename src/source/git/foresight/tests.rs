@@ -10,8 +10,9 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use super::{Foreseer, MOST_TREES};
-use crate::core::model::{ConflictKind, Forecast, Outcome};
+use super::memory::Memory;
+use super::{Foreseer, MOST_TREES, merges};
+use crate::core::model::{ConflictKind, ExpectedMerge, Forecast, Outcome};
 use crate::source::database::sqlite::copies::Copies;
 use crate::source::git::Asker;
 use crate::source::os::fence::Fence;
@@ -102,7 +103,9 @@ impl Stage {
         let trees: Vec<PathBuf> = trees.iter().map(|tree| self.at(tree)).collect();
         let copies = Copies::in_folder(&self.at("state/copies"));
         let (asker, fence) = (self.asker(), Fence::default());
-        let found = Foreseer { asker: &asker, copies: &copies, fence: &fence }.foresee(&trees).forecasts;
+        let found = Foreseer { asker: &asker, copies: &copies, fence: &fence }
+            .foresee(&trees, &mut Memory::default())
+            .forecasts;
         let left = std::fs::read_dir(self.at("state/copies")).unwrap().count();
         assert_eq!(left, 0, "nothing is left behind");
         found
@@ -235,6 +238,94 @@ fn trees_beyond_the_most_are_not_compared_and_are_named() {
     let copies = Copies::in_folder(&stage.at("state/copies"));
     let (asker, fence) = (stage.asker(), Fence::default());
     let foreseer = Foreseer { asker: &asker, copies: &copies, fence: &fence };
-    assert_eq!(foreseer.foresee(&trees).left_out, [stage.at(names.last().unwrap())]);
-    assert!(foreseer.foresee(&trees[1..]).left_out.is_empty());
+    assert_eq!(foreseer.foresee(&trees, &mut Memory::default()).left_out, [stage.at(names.last().unwrap())]);
+    assert!(foreseer.foresee(&trees[1..], &mut Memory::default()).left_out.is_empty());
+}
+
+#[test]
+fn only_pairs_of_which_a_side_has_changed_are_merged_again() {
+    let Some(stage) = Stage::new() else { return };
+    stage.git("shop", &["worktree", "add", "-q", "-b", "docs", "../docs"]);
+    stage.edit("api/pay.rs", 5, "api");
+    let trees: Vec<PathBuf> = ["api", "docs", "ui"].iter().map(|tree| stage.at(tree)).collect();
+    let copies = Copies::in_folder(&stage.at("state/copies"));
+    let (asker, fence) = (stage.asker(), Fence::default());
+    let foreseer = Foreseer { asker: &asker, copies: &copies, fence: &fence };
+    let mut memory = Memory::default();
+    let mut check = |merged: u64| {
+        let found = foreseer.foresee(&trees, &mut memory).forecasts;
+        assert_eq!(memory.take_counts().pairs(), merged);
+        found.iter().filter(|one| one.outcome == Outcome::Conflicts).count()
+    };
+    // Each with each, and each with main.
+    assert_eq!(check(6), 0);
+    assert_eq!(check(0), 0, "nothing has changed");
+    stage.edit("ui/pay.rs", 5, "ui");
+    assert_eq!(check(3), 1, "those of one tree");
+    stage.commit("ui");
+    assert_eq!(check(3), 1);
+    stage.write("shop/.git/info/attributes", "*.rs -text\n");
+    stage.git("shop", &["config", "core.autocrlf", "false"]);
+    assert_eq!(check(6), 1, "settings decide as well");
+}
+
+#[test]
+fn commits_beside_it_are_never_disturbed() {
+    let Some(stage) = Stage::new() else { return };
+    let is_over = std::sync::atomic::AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for name in ["api", "ui"] {
+            let (stage, is_over) = (&stage, &is_over);
+            scope.spawn(move || {
+                for round in 0..15 {
+                    stage.edit(&format!("{name}/pay.rs"), 5, &format!("{name} {round}"));
+                    stage.git(name, &["add", "-A"]);
+                    stage.git(name, &["commit", "-q", "-m", "work"]);
+                    stage.git(name, &["status", "--short"]);
+                }
+                is_over.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            });
+        }
+        while is_over.load(std::sync::atomic::Ordering::Relaxed) < 2 {
+            let forecast = stage.pair();
+            // What changes at this moment cannot be told, and is not clean.
+            let is_clean = forecast.outcome == Outcome::Clean;
+            assert!(!is_clean || forecast.sides.iter().any(|side| side.commits == 0), "{forecast:?}");
+        }
+    });
+    assert_eq!(stage.pair().outcome, Outcome::Conflicts);
+    stage.git("shop", &["fsck", "--strict"]);
+}
+
+/// Returns how an expected merge has ended, as if it had been foreseen before everything.
+fn ended(forecast: &Forecast) -> Option<Outcome> {
+    let Forecast { repository, sides, outcome, .. } = forecast.clone();
+    merges::merge_outcome(&ExpectedMerge { repository, sides, outcome, at: jiff::Timestamp::UNIX_EPOCH })
+}
+
+#[test]
+fn how_a_merge_has_ended_is_read_in_the_logs_of_git() {
+    for (line, expected) in [(20, Outcome::Clean), (5, Outcome::Conflicts)] {
+        for by_rebase in [false, true] {
+            let Some(stage) = Stage::new() else { return };
+            stage.edit("api/pay.rs", 5, "api");
+            stage.edit("ui/pay.rs", line, "ui");
+            stage.commit("api");
+            stage.commit("ui");
+            let forecast = stage.pair();
+            assert_eq!((forecast.outcome, ended(&forecast)), (expected, None));
+            let how = if by_rebase { "rebase" } else { "merge" };
+            if !stage.try_git("ui", &[how, "api"]).status.success() {
+                stage.git("ui", &["checkout", "-q", "--theirs", "pay.rs"]);
+                stage.git("ui", &["add", "pay.rs"]);
+                let goes_on: &[&str] = if by_rebase {
+                    &["-c", "core.editor=true", "rebase", "--continue"]
+                } else {
+                    &["commit", "-q", "--no-edit"]
+                };
+                stage.git("ui", goes_on);
+            }
+            assert_eq!(ended(&forecast), Some(expected), "{how} {line}");
+        }
+    }
 }

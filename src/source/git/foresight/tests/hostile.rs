@@ -2,6 +2,7 @@
 
 use std::os::unix::fs::PermissionsExt;
 
+use super::super::memory::Memory;
 use super::*;
 
 /// Makes a program that leaves a mark, and returns it and the mark.
@@ -89,7 +90,7 @@ fn a_git_that_does_not_answer_is_ended() {
         (Asker { programs: vec![stage.at("bin")], home: stage.at("home") }, Fence::default());
     let copies = Copies::in_folder(&stage.at("state/copies"));
     let forecasts = Foreseer { asker: &asker, copies: &copies, fence: &fence }
-        .foresee(&[stage.at("api"), stage.at("ui")])
+        .foresee(&[stage.at("api"), stage.at("ui")], &mut Memory::default())
         .forecasts;
     assert!(forecasts[0].why.as_ref().unwrap().shown().contains("in time"), "{forecasts:?}");
 }

@@ -1,5 +1,6 @@
 //! The kinds of conflict, and what is unknown.
 
+use super::super::memory::Memory;
 use super::*;
 
 #[track_caller]
@@ -86,9 +87,14 @@ fn a_missing_tree_and_a_missing_git_are_unknown() {
     let copies = Copies::in_folder(&stage.at("state/copies"));
     let (asker, fence) = (Asker { programs: Vec::new(), home: stage.at("home") }, Fence::default());
     let foreseer = Foreseer { asker: &asker, copies: &copies, fence: &fence };
-    let forecasts = foreseer.foresee(&[stage.at("api"), stage.at("ui")]).forecasts;
+    let forecasts = foreseer.foresee(&[stage.at("api"), stage.at("ui")], &mut Memory::default()).forecasts;
     assert_eq!(forecasts[0].why, Some("git was not found".into()));
-    assert!(foreseer.foresee(&[stage.at("home"), stage.at("nowhere")]).forecasts.is_empty());
+    assert!(
+        foreseer
+            .foresee(&[stage.at("home"), stage.at("nowhere")], &mut Memory::default())
+            .forecasts
+            .is_empty()
+    );
 }
 
 #[test]
@@ -229,4 +235,16 @@ fn a_repository_inside_and_unwatched_files_are_not_known() {
             "not to watch some of its files, such as pay.rs",
         );
     }
+}
+
+#[test]
+fn an_ignored_file_that_the_other_side_adds_is_a_conflict_unless_it_is_the_same() {
+    let Some(stage) = Stage::new() else { return };
+    stage.write("shop/.git/info/exclude", "*.env\n");
+    stage.write("api/pay.env", "mine\n");
+    stage.write("ui/pay.env", "theirs\n");
+    stage.git("ui", &["add", "-f", "pay.env"]);
+    check(&stage, &[("pay.env", ConflictKind::Ignored)]);
+    stage.write("api/pay.env", "theirs\n");
+    assert_eq!(stage.pair().outcome, Outcome::Clean);
 }
