@@ -50,7 +50,9 @@ fn resume(state: &State, index: &Index) -> Option<CopyText> {
 
 /// Returns the command that does what the line of a collision advises.
 fn advice(index: &Index, selected: &Key) -> Option<String> {
-    between::advised_command(&index.need(selected)?.kind, &|key| index.window(key))
+    let kind = &index.need(selected)?.kind;
+    let advised = between::advised_command(kind, &|key| index.window(key));
+    advised.or_else(|| between::found_command(&index.report, kind))
 }
 
 /// Returns the sentence of a history entry.

@@ -94,6 +94,8 @@ pub(crate) fn describe<'a>(report: &Report, find: Find<'a>, kind: &NeedKind) -> 
     let next = also.iter().find(|other| !is_solved_with(*code, **other)).and_then(|other| saying(*other));
     let next = next.map_or_else(String::new, |(.., way)| format!(", then {way}"));
     let named = |way: &str| way.replace("{}", who.last().map_or("one", String::as_str));
+    let rebase = (*code == Code::WillConflict).then(|| rebase(find, windows)).flatten();
+    let way = rebase.as_deref().unwrap_or(way);
     let (way, first_step) = (named(&format!("{way}{next}")), named(way));
     Some(Words { who, what, brief, way, first_step })
 }
@@ -119,6 +121,13 @@ pub(crate) fn advised_command<'a>(
     let name = name.trim_matches('-');
     let beside = format!("{above}/{tree}-{name}");
     Some(format!("git -C {} worktree add {} -b {name}", quoted(root), quoted(&beside)))
+}
+
+/// Returns the commands that a finding itself has for what is between these windows.
+pub(crate) fn found_command(report: &Report, kind: &NeedKind) -> Option<String> {
+    let NeedKind::Collision { code: Code::WillConflict, subjects, .. } = kind else { return None };
+    let is_it = |finding: &&Finding| finding.code == Code::WillConflict && *finding.subjects == **subjects;
+    report.findings().find(is_it)?.command.as_ref().map(|command| command.to_string())
 }
 
 /// Returns whether the way out of a collision also ends another one between the same windows: by the end of a window, or
@@ -251,6 +260,12 @@ fn names<'a, 'k>(find: Find<'a>, keys: impl Iterator<Item = &'k Key>) -> Vec<Str
         .map(all)
         .find(tell_apart)
         .unwrap_or_else(|| all(window_and_pid))
+}
+
+/// Says which branch is rebased onto which, where both have one.
+fn rebase<'a>(find: Find<'a>, windows: &[Key]) -> Option<String> {
+    let branch = |key: &Key| find(key)?.repo.as_ref()?.branch.as_ref().map(Untrusted::shown);
+    Some(format!("rebase {} onto {}", branch(windows.last()?)?, branch(windows.first()?)?))
 }
 
 /// Says what so many windows share.

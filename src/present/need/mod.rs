@@ -175,7 +175,8 @@ fn collision(report: &Report, kind: &NeedKind) -> NeedLine {
     let find = |key: &Key| report.windows.iter().find(|window| window.key == *key);
     let described = between::describe(report, &find, kind);
     let ends = matches!(kind, NeedKind::Collision { code: Code::SharedSessionId, .. });
-    let command = between::advised_command(kind, &find).map(|_| ("y", "copy command"));
+    let command = between::advised_command(kind, &find).or_else(|| between::found_command(report, kind));
+    let command = command.map(|_| ("y", "copy command"));
     let keys =
         [("Enter", "story")].into_iter().chain(ends.then_some(("x", "end the later one"))).chain(command);
     let between::Words { who, what, brief, way, first_step } = described.unwrap_or_default();
