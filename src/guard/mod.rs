@@ -5,6 +5,7 @@
 
 mod around;
 pub(crate) mod edits;
+mod foresight;
 pub(crate) mod keep;
 pub(crate) mod lines;
 mod loss;

@@ -14,7 +14,7 @@ use crate::config::guard::{HoldPolicy, HoldUps, Levels};
 use crate::core::guard::decide::{self, Exempt, Life, Other};
 use crate::core::guard::git::reach::Takes;
 use crate::core::model::snapshot::ledger::{Brief, FileMoment, Harm, HeldUp, LedgerHolder, LedgerLine};
-use crate::core::model::{ProcessId, Untrusted};
+use crate::core::model::{Forecast, ProcessId, Untrusted};
 use crate::format::agent::claude_code::{called, conversation_of};
 use crate::format::hook::answers::{Calls, is_same_answer};
 use crate::format::hook::guard::{Asker, Moment, Question, Touch, question_to_person, refusal};
@@ -121,18 +121,23 @@ impl<'a> Query<'a> {
         }
         let holds_count = self.levels(tree).held != HoldPolicy::Off;
         let holdings = decide::told_of(&found.others, holds_count);
-        let digest = decide::digest_of(&holdings, holds_count);
+        let conflicts = self.conflicts(tree);
+        let conflicts: Vec<&Forecast> = conflicts.iter().collect();
+        let digest = decide::digest_of(&holdings, holds_count, &conflicts);
+        let is_none = holdings.is_empty() && conflicts.is_empty();
         let is_told = found.own_lines.briefed.as_ref() == Some(&digest);
-        if is_told || (holdings.is_empty() && found.own_lines.briefed.is_none()) {
+        if is_told || (is_none && found.own_lines.briefed.is_none()) {
             return Ok((if is_told { GuardOutcome::ToldBefore } else { GuardOutcome::NobodyElse }, None));
         }
         let others = holdings.iter().map(|holding| holding.other.holder.session.clone()).collect();
         self.note_down(tree, &[LedgerLine::Briefed(Brief { digest, at: Some(self.now), others })])?;
-        if holdings.is_empty() {
+        if is_none {
             return Ok((GuardOutcome::NobodyElse, None));
         }
-        let text = present::guard::brief(&holdings, holds_count, top, self.now);
-        Ok((GuardOutcome::Briefed, Some(text)))
+        let held =
+            (!holdings.is_empty()).then(|| present::guard::brief(&holdings, holds_count, top, self.now));
+        let texts = held.into_iter().chain(conflicts.into_iter().map(|one| self.describe_conflict(one)));
+        Ok((GuardOutcome::Briefed, Some(texts.collect::<Vec<_>>().join("\n"))))
     }
 
     /// Adds a living window's name and status, which only Claude Code writes down, in a file for each process.

@@ -7,8 +7,8 @@ use jiff::Timestamp;
 use crate::core::guard::decide::{Holding, Life, Other};
 use crate::core::guard::shell::{Command, ShellContext, commands};
 use crate::core::model::snapshot::ledger::{Encounter, FileMoment, Loss};
-use crate::core::model::{Edit, GitCommand, Untrusted};
-use crate::present::text::age;
+use crate::core::model::{ConflictKind, Edit, Forecast, GitCommand, Untrusted};
+use crate::present::text::{age, count};
 
 /// The most windows that a text names.
 const MOST_WINDOWS: usize = 2;
@@ -37,6 +37,29 @@ pub(crate) fn brief(holdings: &[Holding<'_>], holds_count: bool, tree: &str, now
         lines.push(format!("{} more {verb} edits or holds in this working tree.", windows(more)));
     }
     format!("claimtop: {}", lines.join("\n"))
+}
+
+/// Describes at a prompt what the working tree will not merge with, in one line.
+pub(crate) fn conflict(forecast: &Forecast, window: Option<&Other>) -> String {
+    let first = forecast.sides.get(forecast.first());
+    let folder = first.and_then(|side| side.tree.as_ref()).map_or("", |tree| tree.raw());
+    let who = window.map_or_else(|| "another window".to_owned(), who);
+    let what = match forecast.conflicts.first() {
+        Some(one) if one.kind == ConflictKind::Lines => {
+            format!("edits the same lines of {}", inside(one.path.raw(), ""))
+        }
+        Some(one) => format!("is in conflict about {} ({})", inside(one.path.raw(), ""), one.kind.phrase()),
+        None => "is in conflict with this one".to_owned(),
+    };
+    let more = forecast.conflicts.len().saturating_sub(1);
+    let more = if more > 0 { format!(" and {}", count(more, "more file")) } else { String::new() };
+    let branch = first.and_then(|side| side.branch.as_ref());
+    let onto =
+        branch.map_or_else(|| "it".to_owned(), |branch| format!("`{}`", clean(branch.raw(), MOST_NAME)));
+    format!(
+        "claimtop: {who}, in the working tree `{}`, {what}{more}. It is further: commit here, then rebase onto {onto} once that is committed.",
+        clean(folder, MOST_PATH)
+    )
 }
 
 /// Says to a person who holds what.

@@ -9,7 +9,7 @@ use crate::core::guard::call::TreeCall;
 use crate::core::model::snapshot::ledger::{
     Digest16, Encounter, FileMoment, Harm, HeldUp, LedgerHolder, digest,
 };
-use crate::core::model::{Edit, Untrusted};
+use crate::core::model::{Edit, Forecast, Untrusted};
 
 /// How long a call that was held up once may be repeated: 10 min.
 const OVERRIDE_WITHIN: SignedDuration = SignedDuration::from_mins(10);
@@ -156,7 +156,7 @@ pub(crate) fn wanted(others: &[Other], is_asked: impl Fn(&str) -> bool) -> Optio
 }
 
 /// Digests the content of a brief without its ages: it is repeated only when this has changed.
-pub(crate) fn digest_of(holdings: &[Holding<'_>], holds_count: bool) -> Digest16 {
+pub(crate) fn digest_of(holdings: &[Holding<'_>], holds_count: bool, conflicts: &[&Forecast]) -> Digest16 {
     let of_one = |holding: &Holding<'_>| {
         let sorted = |mut paths: Vec<&str>| {
             paths.sort_unstable();
@@ -167,7 +167,13 @@ pub(crate) fn digest_of(holdings: &[Holding<'_>], holds_count: bool) -> Digest16
         let holds = sorted(holds.map(|held| held.path.raw()).collect());
         [holding.other.holder.session.raw(), &edits, &holds].join("\0\0")
     };
-    let mut parts: Vec<String> = holdings.iter().map(of_one).collect();
+    let of_conflict = |forecast: &&Forecast| {
+        let trees = forecast.sides.iter().filter_map(|side| side.tree.as_ref());
+        let paths = forecast.conflicts.iter().map(|conflict| &conflict.path);
+        trees.chain(paths).map(Untrusted::raw).collect::<Vec<_>>().join("\0")
+    };
+    let parts = holdings.iter().map(of_one).chain(conflicts.iter().map(of_conflict));
+    let mut parts: Vec<String> = parts.collect();
     parts.sort_unstable();
     digest(&parts.iter().map(String::as_str).collect::<Vec<_>>())
 }
