@@ -51,9 +51,7 @@ fn the_story_comes_out_as_it_says_and_has_every_collision() {
     let differences = common::expect::differences(&story.expect, &report);
     assert!(differences.is_empty(), "{}", differences.join("\n"));
     let told: BTreeSet<Code> = report.findings.iter().map(|finding| finding.code).collect();
-    // Only `foresee` compares working trees, and no look does.
-    let is_of_look = |code: &&Code| code.severity() == Severity::Collision && **code != Code::WillConflict;
-    for code in Code::ALL.iter().filter(is_of_look) {
+    for code in Code::ALL.iter().filter(|code| code.severity() == Severity::Collision) {
         assert!(told.contains(code), "the demo does not show {}", code.name());
     }
 }
@@ -86,7 +84,7 @@ fn check(zone: &str) {
     assert_eq!(found, expected, "{zone}: {told:#?}");
     assert!(is_empty(tmp.path()), "a folder of the demo stays");
     let windows = report.get("windows").and_then(Value::as_array).unwrap();
-    assert_eq!(windows.len(), 9);
+    assert_eq!(windows.len(), 10);
     for window in windows {
         let number = |name| window.get(name).unwrap().as_u64().unwrap();
         assert!(!runs(number("pid"), number("start_ticks")), "a process of the demo stays: {window}");

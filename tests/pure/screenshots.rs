@@ -32,7 +32,7 @@ struct Shot {
 /// The picture of `demo --machines 3`; all others are of `demo`.
 const MACHINES: &str = "machines";
 
-const SHOTS: [Shot; 11] = [
+const SHOTS: [Shot; 12] = [
     Shot { name: "now", title: "What needs you now", size: (140, 34), keys: "jj", theme: Theme::Dark },
     Shot {
         name: "rescue",
@@ -52,6 +52,13 @@ const SHOTS: [Shot; 11] = [
         theme: Theme::Dark,
     },
     Shot { name: "story", title: "How it came to this", size: (120, 30), keys: "5jjj\n", theme: Theme::Dark },
+    Shot {
+        name: "foresight",
+        title: "What will conflict, before either commits",
+        size: (120, 28),
+        keys: "jjjjjjj\n",
+        theme: Theme::Dark,
+    },
     Shot {
         name: "left-overs",
         title: "What dead windows left",

@@ -150,9 +150,10 @@ fn stream(there: There, folder: &Path, is_alone: bool) -> Outcome {
     if is_asleep || !lifeline.is_held() {
         return Err(failed(anyhow!("{} is asleep", there.name())));
     }
-    let mut world = World::make(Which::There(there), folder).map_err(failed)?;
+    let environment = Environment::read();
+    let mut world = World::make(Which::There(there), folder, &environment.programs).map_err(failed)?;
     let options = Options { state: Some(state(folder, there)), ..Options::default() };
-    let settings = world.settings(&options, Environment::read())?;
+    let settings = world.settings(&options, environment)?;
     let observer = look::observer(&settings, signatures(&settings)?);
     let stage = world.stage.path().to_owned();
     let here = stage.clone();

@@ -11,6 +11,7 @@ mod owner;
 mod stage;
 pub(super) mod stand_in;
 mod story;
+mod trees;
 mod world;
 
 use std::path::PathBuf;
@@ -33,7 +34,7 @@ use crate::cli::look;
 use crate::cli::output::failure::{Exit, Failure, Outcome};
 use crate::cli::settings::environment::Environment;
 use crate::cli::settings::signatures::signatures;
-use crate::cli::show::{list, now};
+use crate::cli::show::{foresee, list, now};
 use crate::config::notify::NotifyCommand;
 use crate::observe::Observer;
 use crate::observe::fleet::Everywhere;
@@ -85,7 +86,7 @@ pub(super) fn run(options: &Options, environment: Environment, wish: Wish) -> Ou
     let failed = |error| Failure::new(Exit::Failed, error);
     let within = std::env::temp_dir();
     owner::remove_left(&within);
-    let mut world = World::make(wish.which, &within).map_err(failed)?;
+    let mut world = World::make(wish.which, &within, &environment.programs).map_err(failed)?;
     let mut settings = world.settings(options, environment)?;
     let mut machines = None;
     if wish.machines > 0 {
@@ -97,13 +98,19 @@ pub(super) fn run(options: &Options, environment: Environment, wish: Wish) -> Ou
     settings.effective.config.notify_command = NotifyCommand::default();
     settings.start_log()?;
     world.remember(&settings).map_err(failed)?;
+    let has_forecasts = !world.story.forecasts.is_empty();
     let observer =
         look::observer(&settings, signatures(&settings)?).only_below(Some(world.stage.path().to_owned()));
     if wish.which == Which::Guard {
         print(&guarded::play(&world.stage, &mut world.cast).map_err(failed)?)?;
     }
+    let mut observer = observer;
+    // The screen compares working trees by itself.
+    let is_shown_once = wish.showing != Showing::Screen || wish.frames.is_some();
+    let _foreseen =
+        if is_shown_once && has_forecasts { foresee::once(&mut observer, &settings) } else { None };
     let tape = wish.record.map(|path| begun(&observer, path)).transpose().map_err(failed)?;
-    let observer = match &tape {
+    let mut observer = match &tape {
         Some(tape) => observer.recorded(tape.recorder()),
         None => observer,
     };
@@ -115,7 +122,6 @@ pub(super) fn run(options: &Options, environment: Environment, wish: Wish) -> Ou
                 show(&settings, (observer, tape), wish.showing, &all.0)
             }
             Which::Guard => {
-                let mut observer = observer;
                 let paint = Paint::for_stdout(settings.effective.config.color);
                 now::run(&mut observer, Shape::Text(paint)).map(|_| Exit::Fine)
             }

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
+use crate::core::model::Forecast;
+
 /// The world, in the form of the worlds that the tests judge.
 const STORY: &str = include_str!("../../../assets/demo.toml");
 
@@ -80,6 +82,9 @@ pub(super) struct Story {
     pub(super) files: Vec<File>,
     /// What the sessions do.
     pub(super) work: Vec<DemoWork>,
+    /// Which working trees will not merge.
+    #[serde(rename = "forecast", default)]
+    pub(super) forecasts: Vec<Forecast>,
     /// What a machine would say of itself; the tests read it.
     #[serde(rename = "host")]
     _host: IgnoredAny,
@@ -170,6 +175,13 @@ pub(super) struct Repo {
     /// The branch of each linked working tree.
     #[serde(default)]
     pub(super) worktrees: BTreeMap<String, String>,
+}
+
+impl Repo {
+    /// Returns the folders of its working trees.
+    pub(super) fn folders(&self) -> impl Iterator<Item = &String> {
+        std::iter::once(&self.root).chain(self.worktrees.keys())
+    }
 }
 
 /// What a session does, in the lines of Claude Code's transcript.

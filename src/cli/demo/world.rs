@@ -1,7 +1,7 @@
 //! The demo's world: its stage, and who plays on it.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use anyhow::Context;
@@ -9,8 +9,9 @@ use jiff::Timestamp;
 
 use super::cast::Cast;
 use super::fill::Truth;
-use super::stage::Stage;
-use super::story::{DemoWork, File, Stone, Story, Which};
+use super::stage::{Stage, make};
+use super::story::{DemoWork, File, Repo, Stone, Story, Which};
+use super::trees;
 use crate::act::fs::system::System;
 use crate::act::state::tombstones;
 use crate::cli::args::Options;
@@ -18,7 +19,8 @@ use crate::cli::output::failure::Failure;
 use crate::cli::settings::environment::Environment;
 use crate::cli::settings::{Settings, settings};
 use crate::core::judge::tombstone::keeper::Lesson;
-use crate::core::model::{Reason, Tombstone};
+use crate::core::model::{Forecast, Reason, Tombstone};
+use crate::source::git::program_in;
 use crate::source::os::{clock, host};
 
 /// How long processes run before files are written: more than the ticks of both clocks.
@@ -34,10 +36,24 @@ pub(super) struct World {
 }
 
 impl World {
-    pub(super) fn make(which: Which, within: &Path) -> anyhow::Result<Self> {
+    /// Makes it; git is looked for in the folders of programs.
+    pub(super) fn make(which: Which, within: &Path, programs: &[PathBuf]) -> anyhow::Result<Self> {
         let story = Story::built_in(which).context("failed to read the demo's story")?;
         let stage = Stage::build(within)?;
-        story.repos.iter().try_for_each(|repo| stage.repository(repo))?;
+        let git = program_in(programs);
+        let forecast = |repo: &Repo| {
+            let is_it =
+                |one: &&Forecast| Path::new(one.repository.raw()) == Path::new(&repo.root).join(".git");
+            story.forecasts.iter().find(is_it)
+        };
+        let by_git = |repo: &Repo| Some((git.clone()?, forecast(repo)?));
+        for repo in &story.repos {
+            match by_git(repo) {
+                // Its processes start in these folders, and git fills them later.
+                Some(_) => repo.folders().try_for_each(|folder| make(&stage.place(folder)))?,
+                None => stage.repository(repo)?,
+            }
+        }
         let host = host::host(clock::now());
         let mut cast = Cast::start(&stage, &story)?;
         // Over there they are seen live first: in a container no other process's end can be proven.
@@ -52,6 +68,11 @@ impl World {
         let edited: Vec<_> = edited.into_iter().map(|path| File::new(path, "")).collect();
         for file in story.files.iter().chain(&transcripts).chain(&edited) {
             truth.write(file).with_context(|| format!("failed to write {}", file.path))?;
+        }
+        for repo in &story.repos {
+            if let Some((git, forecast)) = by_git(repo) {
+                trees::repository(&stage, &git, repo, forecast).context("failed to make a repository")?;
+            }
         }
         for (path, ago) in story.work.iter().flat_map(|work| &work.gone) {
             let folder = stage.place(path).parent().map(Path::to_path_buf).unwrap_or_default();
