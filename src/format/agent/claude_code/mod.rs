@@ -152,7 +152,18 @@ fn session(file: &FileImage, reading: &Reading<'_>) -> Result<Record, BrokenFile
     };
     record.detail = RecordDetail::ClaudeCode(ClaudeCode::Session(status.into()));
     record.problems = problems(file, &object, &record, reading);
+    if states_another_pid(file, &record) {
+        // One of both PIDs is wrong, so neither can prove a death.
+        record.holder = None;
+    }
     Ok(record)
+}
+
+/// Returns whether an entry states another PID than its name.
+fn states_another_pid(file: &FileImage, record: &Record) -> bool {
+    let inside = record.holder.as_ref().and_then(|holder| holder.pid.as_ref()).and_then(StatedPid::valid);
+    let named: Option<u32> = pid_of(file.name()).and_then(|pid| pid.parse().ok());
+    inside.is_some_and(|inside| named.is_some_and(|named| named != inside))
 }
 
 /// Returns the name and status from a registry entry if it describes the process with this start time.

@@ -45,7 +45,7 @@ fn what_does_not_fit_is_told() {
     check(
         "7.json",
         r#"{"pid":8,"sessionId":"../x"}"#,
-        "Session Current 'registry' context 7 session - holder 8/Agent [unknown-session identity-split]",
+        "Session Current 'registry' context 7 session - holder - [unknown-session identity-split]",
     );
     check(
         "7.json",
