@@ -14,12 +14,13 @@ use crate::act::fs::system::System;
 use crate::act::look::{Hearing, Look, Testimony};
 use crate::act::orders::PendingOrder;
 use crate::act::preflight::preview::Preview;
+use crate::act::preflight::undo::obstacles;
 use crate::act::prune::ParkedFile;
 use crate::act::rows::store::Rows;
 use crate::act::rules::{Answer, Rules};
 use crate::act::state::journal_store::{Lock, OnWait, ReadOnlyState, StateFolder};
 use crate::act::stop::system::Machine;
-use crate::act::{look, prune, undo};
+use crate::act::{look, prune};
 use crate::core::fleet::order::{OrderReceipt, Settle};
 use crate::core::history::journal::{Entry, History};
 use crate::core::model::{Format, Report, Request, Untrusted};
@@ -345,10 +346,10 @@ impl Executor {
     /// Returns why entries cannot be undone now, by their numbers; the others can. This only looks: nothing is put
     /// right.
     pub(crate) fn undo_obstacles(&self, numbers: &[u64]) -> BTreeMap<u64, ActionError> {
-        let (now, home) = (self.observer.now(), &self.rules.home);
+        let now = self.observer.now();
         match &self.state {
             State::Acting(_) => BTreeMap::new(),
-            State::Looking(state) => state.shown(|lock| undo::obstacles(lock, home, numbers, now)),
+            State::Looking(state) => state.shown(|lock| obstacles(lock, &self.rules, numbers, now)),
         }
     }
 

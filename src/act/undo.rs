@@ -1,6 +1,5 @@
 //! Takes a journal entry back, through the same steps.
 
-use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -116,32 +115,6 @@ pub(crate) fn plan<D: Disk>(
     let mut plan = shown_plan(entry, &prepared, now);
     plan.why.extend(late);
     Ok((plan, prepared))
-}
-
-/// Returns why entries cannot be undone in their own places now, by number; entries missing here can.
-pub(crate) fn obstacles<D: Disk>(
-    lock: &Lock<'_, D>,
-    home: &Path,
-    numbers: &[u64],
-    now: Timestamp,
-) -> BTreeMap<u64, ActionError> {
-    let mut unread: BTreeMap<&str, ActionError> = BTreeMap::new();
-    let mut found = BTreeMap::new();
-    for entry in numbers.iter().filter_map(|number| lock.history.entry(*number)) {
-        let database = entry.intent.movements.iter().find_map(Movement::database);
-        let planned = match database.and_then(|database| unread.get(database)) {
-            // A server that does not answer is not asked again.
-            Some(error) => Err(error.clone()),
-            None => (lock.files().expect_home(entry, Some(home)))
-                .and_then(|()| plan(lock, entry.number, RestoreTo::Origin, now).map(drop)),
-        };
-        let Err(error) = planned else { continue };
-        if let Some(database) = database.filter(|_| !matches!(error, ActionError::Never(_))) {
-            unread.insert(database, error.clone());
-        }
-        found.insert(entry.number, error);
-    }
-    found
 }
 
 /// Returns whether any file that an entry took is parked.
@@ -353,7 +326,8 @@ fn content_of<D: Disk>(
     Ok((there.ok_or_else(written)?, files.place_for(&at)?))
 }
 
-fn shown_plan(entry: &Entry, prepared: &[PreparedStep], now: Timestamp) -> Plan {
+/// Describes an undo of an entry by these steps.
+pub(crate) fn shown_plan(entry: &Entry, prepared: &[PreparedStep], now: Timestamp) -> Plan {
     let steps = prepared.iter().map(|prepared| match prepared {
         PreparedStep::Park { path, .. }
         | PreparedStep::End { path, .. }

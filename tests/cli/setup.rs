@@ -118,16 +118,52 @@ fn a_removal_leaves_the_files_as_they_were_and_can_be_undone() {
 }
 
 #[test]
-fn what_an_agent_has_written_since_stays() {
+fn an_undo_takes_only_its_own_out_of_what_an_agent_has_written_since() {
     let world = world();
     assert_eq!(world.settled(&["setup", "--yes"]).code, 0);
     let written = text(&world, CLAUDE).replace("opus", "haiku");
+    world.write(CLAUDE, &written);
+    let shown = world.settled(&["undo", "--dry-run"]);
+    check(
+        &shown,
+        0,
+        &["was written since: only claimtop's own entries are taken out", "-        \"SessionStart\": ["],
+    );
+    assert_eq!(text(&world, CLAUDE), written);
+    let undone = world.run(&["undo", "--yes"]);
+    check(&undone, 0, &["undo entry 1: set up claimtop in Claude Code"]);
+    assert_eq!(text(&world, CLAUDE), PLAIN.replace("opus", "haiku"));
+    let parked = std::fs::read_dir(world.path("home/.local/state/claimtop/parked")).unwrap();
+    let parked: Vec<String> =
+        parked.map(|entry| std::fs::read_to_string(entry.unwrap().path()).unwrap()).collect();
+    assert!(parked.contains(&written) && parked.contains(&PLAIN.to_owned()), "{parked:?}");
+    check(&world.run(&["setup", "--remove", "--yes"]), 0, &["nothing of claimtop's is there"]);
+}
+
+#[test]
+fn an_undo_takes_its_own_out_of_a_file_that_it_has_made() {
+    let world = World::new();
+    let codex = "home/.codex/hooks.json";
+    assert_eq!(world.settled(&["setup", "codex", "--yes"]).code, 0);
+    let mut value: Value = serde_json::from_str(&text(&world, codex)).unwrap();
+    value["hooks"]["Stop"].as_array_mut().unwrap().push(serde_json::json!({ "hooks": [] }));
+    world.write(codex, &serde_json::to_string_pretty(&value).unwrap());
+    check(&world.settled(&["undo", "--yes"]), 0, &["undo entry 1"]);
+    let left: Value = serde_json::from_str(&text(&world, codex)).unwrap();
+    assert_eq!(left, serde_json::json!({ "hooks": { "Stop": [{ "hooks": [] }] } }));
+}
+
+#[test]
+fn entries_that_a_person_has_changed_since_are_not_undone() {
+    let world = world();
+    assert_eq!(world.settled(&["setup", "--yes"]).code, 0);
+    let written = text(&world, CLAUDE).replacen("\"claimtop bind\"", "\"claimtop bind --mine\"", 1);
     world.write(CLAUDE, &written);
     let refused = world.settled(&["undo", "--yes"]);
     check(&refused, 3, &["claimtop setup --remove takes out claimtop's entries only"]);
     assert_eq!(text(&world, CLAUDE), written);
     assert_eq!(world.settled(&["setup", "--remove", "--yes"]).code, 0);
-    assert_eq!(text(&world, CLAUDE), PLAIN.replace("opus", "haiku"));
+    assert_eq!(text(&world, CLAUDE), PLAIN);
 }
 
 #[test]

@@ -81,6 +81,7 @@ impl<D: Disk> VerifiedPlan<'_, '_, D> {
             undoes,
             follows: preview.follows,
             order: preview.order.clone(),
+            settings: preview.request.shared_settings().cloned(),
         };
         // Made before the intent is journalled, so recovery knows that a missing folder is away.
         let parked = intent.movements.iter().filter_map(Movement::parked);

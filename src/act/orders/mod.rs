@@ -49,6 +49,7 @@ impl<D: Disk> Lock<'_, D> {
             undoes,
             follows: None,
             order: Some(order),
+            settings: None,
         };
         self.begin(entry, &intent, now)?;
         Ok(entry)

@@ -10,9 +10,10 @@ use crate::act::preflight::holder::Holder;
 use crate::act::preflight::inspect::Inspector;
 use crate::act::preflight::prepared::PreparedStep;
 use crate::act::preflight::preview::{FollowUp, Preview};
+use crate::act::preflight::undo::{PlannedUndo, plan_undo};
 use crate::act::rules::Rules;
 use crate::act::state::journal_store::Lock;
-use crate::act::{stop, undo};
+use crate::act::stop;
 use crate::core::history::journal::History;
 use crate::core::model::{Action, Plan, Report, Request, RestoreTo, Signal, Step};
 use crate::core::plan::about::plan_for;
@@ -82,10 +83,10 @@ impl Preview {
             Request::Undo { entry, to } => {
                 let undone = lock.history.entry(*entry);
                 undone.map_or(Ok(()), |entry| lock.files().expect_home(entry, Some(&rules.home)))?;
-                let (mut plan, prepared) = undo::plan(lock, *entry, *to, now)?;
+                let PlannedUndo { mut plan, prepared, wait } = plan_undo(lock, (*entry, *to), rules, now)?;
                 let follow_ups = follow_ups(of_entry(&lock.history, *entry, *to));
                 plan.follows = follow_ups.iter().filter_map(FollowUp::plan).cloned().collect();
-                Ok(Self { follow_ups, ..Self::new(plan, request, rules, prepared, None) })
+                Ok(Self { follow_ups, wait, ..Self::new(plan, request, rules, prepared, None) })
             }
         }
     }

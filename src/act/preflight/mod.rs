@@ -8,3 +8,4 @@ pub(super) mod prepared;
 pub(crate) mod preview;
 mod rescue;
 mod setup;
+pub(super) mod undo;

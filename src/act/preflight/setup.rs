@@ -95,7 +95,7 @@ impl<D: Disk> Inspector<'_, D> {
     ///
     /// # Errors
     /// It may not be touched, is read-only or too large.
-    fn settings_file(&self, path: &Path) -> Result<Option<InspectedFile<D::Folder>>, ActionError> {
+    pub(super) fn settings_file(&self, path: &Path) -> Result<Option<InspectedFile<D::Folder>>, ActionError> {
         if !self.is_there(path)? {
             return Ok(None);
         }

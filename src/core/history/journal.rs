@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::core::history::movement::{Lead, Movement, is_taken};
 use crate::core::model::text::path::exact;
-use crate::core::model::{Action, EndResult, OrderNote, OrderSide, ProcessId, Signal};
+use crate::core::model::{Action, EndResult, OrderNote, OrderSide, ProcessId, SettingsEdit, Signal};
 
 /// Why ending processes is not undone.
 pub(crate) const NOT_BACK: &str = "ended processes do not come back";
@@ -41,6 +41,9 @@ pub struct Intent {
     /// The other machine, if one has requested it or was requested to do it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub order: Option<OrderNote>,
+    /// What a set-up adds to a file of settings, or removes from it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) settings: Option<SettingsEdit>,
 }
 
 impl Intent {
@@ -171,15 +174,18 @@ impl Entry {
 
     /// Returns whether it has taken any file itself.
     fn has_taken(&self) -> bool {
-        self.intent.movements.iter().any(|one| matches!(one, Movement::Take { .. }))
+        let is_taken = |one: &Movement| matches!(one, Movement::Take { .. } | Movement::Exchange { .. });
+        self.intent.movements.iter().any(is_taken)
     }
 
-    /// Returns whether it was to put files that it took itself elsewhere.
+    /// Returns whether it was to put files that it took itself elsewhere, or to give a file new content.
     fn has_moved(&self) -> bool {
         let movements = &self.intent.movements;
-        let is_moved =
-            |one: &Movement| matches!(one, Movement::Put { parked, .. } if is_taken(movements, parked));
-        movements.iter().any(is_moved)
+        movements.iter().any(|one| match one {
+            Movement::Put { parked, .. } => is_taken(movements, parked),
+            Movement::Exchange { .. } => true,
+            Movement::Take { .. } | Movement::Rows { .. } | Movement::Stop { .. } => false,
+        })
     }
 
     /// Returns whether it ended processes, which do not come back.

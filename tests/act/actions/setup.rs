@@ -38,9 +38,11 @@ enum Deed {
     Remove,
     /// Undoes the first.
     Undo,
+    /// Undoes the first where the agent has written its settings since.
+    UndoRewritten,
 }
 
-const DEEDS: [Deed; 3] = [Deed::Add, Deed::Remove, Deed::Undo];
+const DEEDS: [Deed; 4] = [Deed::Add, Deed::Remove, Deed::Undo, Deed::UndoRewritten];
 
 struct Scene {
     stage: Stage,
@@ -70,6 +72,9 @@ impl Scene {
         if self.deed != Deed::Add {
             self.carry_out(Deed::Add, System).unwrap();
         }
+        if self.deed == Deed::UndoRewritten {
+            self.stage.write("home/.claude/settings.json", &rewritten(AFTER));
+        }
     }
 
     /// Asks for what is left to do of a deed.
@@ -77,7 +82,7 @@ impl Scene {
         let way = match deed {
             Deed::Add => SetupWay::Add,
             Deed::Remove => SetupWay::Remove,
-            Deed::Undo => return Request::Undo { entry: 1, to: RestoreTo::Origin },
+            Deed::Undo | Deed::UndoRewritten => return Request::Undo { entry: 1, to: RestoreTo::Origin },
         };
         let stop =
             HookEntry { event: "Stop".into(), matcher: String::new(), command: "claimtop bind".into() };
@@ -152,9 +157,16 @@ impl Scene {
 fn after(deed: Deed) -> BTreeMap<&'static str, String> {
     let files: &[_] = match deed {
         Deed::Add => &[("Claude Code", AFTER), ("opencode", MADE)],
-        Deed::Remove | Deed::Undo => &[("Claude Code", BEFORE)],
+        Deed::Remove | Deed::Undo | Deed::UndoRewritten => &[("Claude Code", BEFORE)],
     };
-    files.iter().map(|(agent, text)| (*agent, (*text).to_owned())).collect()
+    let is_rewritten = deed == Deed::UndoRewritten;
+    let text = |text: &str| if is_rewritten { rewritten(text) } else { text.to_owned() };
+    files.iter().map(|(agent, known)| (*agent, text(known))).collect()
+}
+
+/// Returns settings as their agent has written them since.
+fn rewritten(text: &str) -> String {
+    text.replace("\"x\"", "\"z\"")
 }
 
 #[test]

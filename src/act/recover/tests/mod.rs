@@ -64,6 +64,7 @@ impl Scene {
             undoes: None,
             follows: None,
             order: None,
+            settings: None,
         };
         self.state.lock(Patience::Wait, Timestamp::UNIX_EPOCH).unwrap().begin(1, &intent, now()).unwrap();
     }

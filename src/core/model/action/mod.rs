@@ -16,6 +16,7 @@ use crate::core::model::text::fixed;
 use crate::core::model::text::fixed::Word;
 use crate::core::model::{
     FilePath, Format, Key, Member, ProcessId, RescueTarget, RescueWay, SettingsEdit, Signal, Untrusted,
+    Wiring,
 };
 
 /// The kind of action that a person requests.
@@ -112,6 +113,13 @@ impl Request {
             Self::Rescue { .. } => Action::Rescue,
             Self::Setup { .. } => Action::Setup,
         }
+    }
+
+    /// Returns the settings that it changes, if it is about one file that others write to.
+    pub(crate) fn shared_settings(&self) -> Option<&SettingsEdit> {
+        let Self::Setup { files } = self else { return None };
+        let [file] = files.as_slice() else { return None };
+        (!matches!(file.wiring, Wiring::Plugin(_))).then_some(file)
     }
 
     /// Returns the machine that it is about, if its key names another one.

@@ -1,6 +1,7 @@
 //! Adds claimtop's entries to settings.
 
 use crate::core::model::{HookEntries, HookEntry, HookForm};
+use crate::format::hook::edit::list::hooks_of;
 use crate::format::hook::edit::own::{
     EditedSettings, command_of, counted, object, own_command, renewed, unique,
 };
@@ -147,12 +148,7 @@ impl Adding<'_> {
             command_of(hook, form).and_then(Node::text).is_some_and(|line| own_command(line) == wanted)
         };
         let in_group = |group: &Item| -> Option<(Node, Node)> {
-            let flat = std::slice::from_ref(group);
-            let hooks = match form {
-                HookForm::Groups => group.node.get("hooks").map_or(&[][..], Node::items),
-                HookForm::Flat => flat,
-            };
-            let hook = hooks.iter().find(|hook| is_it(&hook.node))?;
+            let hook = hooks_of(group, form).iter().find(|hook| is_it(&hook.node))?;
             Some((group.node.clone(), hook.node.clone()))
         };
         let Some((group, hook)) = groups.iter().find_map(in_group) else { return false };

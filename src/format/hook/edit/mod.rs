@@ -1,6 +1,7 @@
 //! What an agent's settings become when claimtop's entries are added or removed: every other byte stays as it is.
 
 mod add;
+mod list;
 mod own;
 mod remove;
 mod scan;
@@ -9,6 +10,7 @@ mod splice;
 mod tests;
 
 pub(crate) use self::add::{by_event, entry_text};
+pub(crate) use self::list::own_entries;
 pub(crate) use self::own::{EditedSettings, SettingsChange};
 pub(crate) use self::scan::ExtraKind;
 use self::scan::{SettingsFault, fault_at, scan};

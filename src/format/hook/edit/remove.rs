@@ -1,6 +1,7 @@
 //! Removes claimtop's entries from settings.
 
 use crate::core::model::{HookEntries, HookForm};
+use crate::format::hook::edit::list::hooks_of;
 use crate::format::hook::edit::own::{
     EditedSettings, SettingsChange, command_of, counted, is_own_hook, object, own_command, unique,
 };
@@ -85,11 +86,7 @@ impl Removing<'_> {
 
     /// Returns which hooks of a group are claimtop's.
     fn own_hooks(&self, group: &Item) -> Vec<usize> {
-        let flat = std::slice::from_ref(group);
-        let hooks = match self.form {
-            HookForm::Groups => group.node.get("hooks").map_or(&[][..], Node::items),
-            HookForm::Flat => flat,
-        };
+        let hooks = hooks_of(group, self.form);
         let is_own = |(_, hook): &(usize, &Item)| {
             command_of(&hook.node, self.form).and_then(Node::text).is_some_and(is_own_hook)
         };
