@@ -69,7 +69,7 @@ pub mod core {
     pub use crate::core::judge::window::windows;
     pub use crate::core::model::action::rescue::{RescueFile, RescueTarget, RescueWay};
     pub use crate::core::model::action::setup::{
-        HookEntries, HookEntry, HookForm, SettingsEdit, SetupWay, Wiring,
+        HookEntries, HookEntry, HookForm, ServerEntry, SettingsEdit, SetupWay, TextLines, TextSyntax, Wiring,
     };
     pub use crate::core::model::action::stop::Signal;
     pub use crate::core::model::action::{

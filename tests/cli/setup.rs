@@ -75,14 +75,25 @@ fn several_agents_are_set_up_and_undone_as_one() {
     let shown: Value = serde_json::from_str(&done.out).unwrap();
     let states: Vec<&str> =
         shown["agents"].as_array().unwrap().iter().map(|agent| agent["state"].as_str().unwrap()).collect();
-    assert_eq!(states, ["done", "done", "done", "not-installed", "done", "done"]);
+    let mut expected = ["done"; 15];
+    expected[8] = "not-installed";
+    assert_eq!(states, expected);
     assert_eq!(shown["entry"], 1);
     assert_eq!(std::fs::metadata(world.path(CLAUDE)).unwrap().mode() & 0o777, 0o600);
     assert!(text(&world, gemini).contains("\"opus\", // mine"));
     let made = [
+        "home/.claude.json",
+        "home/.claude/skills/claimtop/SKILL.md",
         "home/.codex/hooks.json",
+        "home/.codex/config.toml",
+        "home/.codex/AGENTS.md",
+        "home/.gemini/GEMINI.md",
         "home/.copilot/hooks/claimtop.json",
+        "home/.copilot/mcp-config.json",
+        "home/.copilot/copilot-instructions.md",
         "home/.config/opencode/plugin/claimtop.js",
+        "home/.config/opencode/opencode.json",
+        "home/.config/opencode/AGENTS.md",
     ];
     for path in made {
         assert!(text(&world, path).contains("claimtop"), "{path}");
@@ -99,6 +110,79 @@ fn several_agents_are_set_up_and_undone_as_one() {
     );
     assert_eq!((text(&world, CLAUDE).as_str(), text(&world, gemini).as_str()), (PLAIN, SETTINGS));
     assert!(made.iter().all(|path| !world.path(path).exists()));
+}
+
+#[test]
+fn servers_and_lines_go_behind_what_is_there_and_out_again() {
+    let world = world();
+    let own = [
+        ("home/.claude.json", "{\"userID\":\"x\",\"mcpServers\":{\"a\":{\"command\":\"b\"}}}"),
+        ("home/.codex/config.toml", "model = \"x\" # mine\r\n[mcp_servers.a]\r\ncommand = \"b\"\r\n"),
+        ("home/.codex/AGENTS.md", "\u{FEFF}# Mine\n\nBe brief."),
+        ("home/.config/opencode/opencode.jsonc", "{\n  // mine\n  \"mcp\": {}\n}\n"),
+    ];
+    own.iter().for_each(|(path, text)| drop(world.write(path, text)));
+    let shown = world.settled(&["setup", "--dry-run"]);
+    check(
+        &shown,
+        0,
+        &["add the MCP server", "add the skill", "add the lines for the model", "+[mcp_servers.claimtop]"],
+    );
+    assert_eq!(world.run(&["setup", "--yes"]).code, 0);
+    for (path, before) in own {
+        let now = text(&world, path);
+        assert!(now != before && now.contains("claimtop"), "{path}: {now}");
+    }
+    assert!(!world.path("home/.config/opencode/opencode.json").exists());
+    assert_eq!(world.settled(&["setup", "--remove", "--dry-run"]).code, 0);
+    assert_eq!(world.run(&["setup", "--remove", "--yes"]).code, 0);
+    for (path, before) in own {
+        assert_eq!(text(&world, path), before, "{path}");
+    }
+    assert!(!world.path("home/.claude/skills/claimtop/SKILL.md").exists());
+}
+
+#[test]
+fn it_writes_to_the_folder_that_the_agent_reads() {
+    let world = World::new();
+    let named = [
+        ("CLAUDE_CONFIG_DIR", "tmp/claude"),
+        ("CODEX_HOME", "tmp/codex"),
+        ("GEMINI_CLI_HOME", "tmp/gemini"),
+        ("QWEN_HOME", "tmp/qwen"),
+        ("COPILOT_HOME", "tmp/copilot"),
+        ("XDG_CONFIG_HOME", "tmp/config"),
+    ];
+    for folder in ["claude", "codex", "gemini/.gemini", "qwen", "copilot", "config/opencode"] {
+        std::fs::create_dir_all(world.path("tmp").join(folder)).unwrap();
+    }
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_claimtop"));
+    command
+        .env_clear()
+        .env("HOME", world.path("home"))
+        .envs(named.map(|(name, path)| (name, world.path(path))));
+    command.args(["setup", "--yes", "--tmp"]).arg(world.path("tmp"));
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let made = [
+        "claude/settings.json",
+        "claude/.claude.json",
+        "claude/skills/claimtop/SKILL.md",
+        "codex/hooks.json",
+        "codex/config.toml",
+        "gemini/.gemini/settings.json",
+        "gemini/.gemini/GEMINI.md",
+        "qwen/settings.json",
+        "copilot/hooks/claimtop.json",
+        "copilot/mcp-config.json",
+        "config/opencode/plugin/claimtop.js",
+    ];
+    for path in made {
+        assert!(text(&world, &format!("tmp/{path}")).contains("claimtop"), "{path}");
+    }
+    let left: Vec<_> =
+        std::fs::read_dir(world.path("home")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left, [".local"]);
 }
 
 #[test]
@@ -127,10 +211,10 @@ fn an_undo_takes_only_its_own_out_of_what_an_agent_has_written_since() {
     check(
         &shown,
         0,
-        &["was written since: only claimtop's own entries are taken out", "-        \"SessionStart\": ["],
+        &["was written since: only claimtop's own entries are taken out", "-    \"SessionStart\": ["],
     );
     assert_eq!(text(&world, CLAUDE), written);
-    let undone = world.run(&["undo", "--yes"]);
+    let undone = world.settled(&["undo", "--yes"]);
     check(&undone, 0, &["undo entry 1: set up claimtop in Claude Code"]);
     assert_eq!(text(&world, CLAUDE), PLAIN.replace("opus", "haiku"));
     let parked = std::fs::read_dir(world.path("home/.local/state/claimtop/parked")).unwrap();
@@ -148,7 +232,7 @@ fn an_undo_takes_its_own_out_of_a_file_that_it_has_made() {
     let mut value: Value = serde_json::from_str(&text(&world, codex)).unwrap();
     value["hooks"]["Stop"].as_array_mut().unwrap().push(serde_json::json!({ "hooks": [] }));
     world.write(codex, &serde_json::to_string_pretty(&value).unwrap());
-    check(&world.settled(&["undo", "--yes"]), 0, &["undo entry 1"]);
+    check(&world.settled(&["undo", "--yes"]), 0, &["only claimtop's own entries are taken out"]);
     let left: Value = serde_json::from_str(&text(&world, codex)).unwrap();
     assert_eq!(left, serde_json::json!({ "hooks": { "Stop": [{ "hooks": [] }] } }));
 }

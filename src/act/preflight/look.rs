@@ -86,6 +86,12 @@ impl Preview {
                 let PlannedUndo { mut plan, prepared, wait } = plan_undo(lock, (*entry, *to), rules, now)?;
                 let follow_ups = follow_ups(of_entry(&lock.history, *entry, *to));
                 plan.follows = follow_ups.iter().filter_map(FollowUp::plan).cloned().collect();
+                // Each begins with how long ago it was done, as the whole does.
+                plan.why.extend(plan.follows.iter().flat_map(|part| part.why.iter().skip(1).cloned()));
+                plan.diff.extend(plan.follows.iter().flat_map(|part| part.diff.iter().cloned()));
+                // One that was written just now holds up all of them, so that all are done at once.
+                let waits = |part: &FollowUp| part.preview.as_ref().ok()?.wait.clone();
+                let wait = wait.or_else(|| follow_ups.iter().find_map(waits));
                 Ok(Self { follow_ups, wait, ..Self::new(plan, request, rules, prepared, None) })
             }
         }

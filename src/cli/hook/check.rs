@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::io::Errno;
 
+use crate::cli::hook::files::place;
 use crate::cli::hook::{ALL, Agent, PLUGIN, events, guarded};
 use crate::cli::output::columns::{Cell, Columns};
 use crate::cli::output::failure::{Exit, Outcome};
@@ -247,19 +248,6 @@ fn trouble(agent: Agent, path: &Path, own: &[&InstalledHook], settings: &Setting
             Some(_) => None,
         }
     })
-}
-
-/// Returns where an agent's settings for all repositories lie.
-pub(super) fn place(agent: Agent, settings: &Settings) -> PathBuf {
-    let places = &settings.places;
-    match agent {
-        Agent::ClaudeCode => places.claude_config.join("settings.json"),
-        Agent::Codex => places.home.join(".codex/hooks.json"),
-        Agent::Gemini => places.home.join(".gemini/settings.json"),
-        Agent::Qwen => places.home.join(".qwen/settings.json"),
-        Agent::Copilot => places.home.join(".copilot/hooks/claimtop.json"),
-        Agent::Opencode => places.home.join(".config/opencode/plugin/claimtop.js"),
-    }
 }
 
 /// Returns where an agent's settings lie: for all repositories, or in each that was named, else in this one.

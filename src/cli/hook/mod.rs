@@ -3,13 +3,14 @@
 
 pub(crate) mod bind;
 pub(crate) mod check;
+pub(crate) mod files;
 pub(crate) mod git_events;
 pub(crate) mod input;
 pub(crate) mod setup;
 
 use super::output::print;
 use crate::cli::output::failure::{Exit, Outcome};
-use crate::core::model::{HookEntries, HookEntry, HookForm, Wiring};
+use crate::core::model::{HookEntries, HookEntry, HookForm, TextLines, Wiring};
 use crate::format::hook::edit::{by_event, entry_text};
 use crate::format::hook::guard::Asker;
 use crate::format::hook::settings::IN_ANY_CASE;
@@ -157,6 +158,7 @@ fn wiring(agent: Agent) -> Wiring {
         form: if agent == Agent::Copilot { HookForm::Flat } else { HookForm::Groups },
         hooks: binds.chain(guards).collect(),
         status_line: (agent == Agent::ClaudeCode).then(|| "claimtop statusline".to_owned()),
+        server: None,
     })
 }
 
@@ -197,7 +199,7 @@ pub(crate) fn print_settings(agent: Option<Agent>, is_removal: bool) -> Outcome 
 /// Copilot CLI's own (<https://docs.github.com/en/copilot/reference/hooks-reference>).
 fn snippet(agent: Agent) -> String {
     let entries = match wiring(agent) {
-        Wiring::Plugin(plugin) => return plugin,
+        Wiring::Plugin(text) | Wiring::Skill(text) | Wiring::Lines(TextLines { text, .. }) => return text,
         Wiring::Hooks(entries) => entries,
     };
     let version = if entries.form == HookForm::Flat { "  \"version\": 1,\n" } else { "" };

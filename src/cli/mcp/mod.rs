@@ -12,21 +12,29 @@ use anyhow::Context;
 
 use self::desk::Desk;
 use self::worker::Worker;
+use crate::cli::hook::files::{LINES, SKILL};
 use crate::cli::look;
 use crate::cli::output::failure::{Exit, Failure, Outcome};
 use crate::cli::output::print;
 use crate::cli::settings::Settings;
 use crate::cli::settings::signatures::signatures;
 
-/// What agents need to start the server, and what they should know of it.
-const SETTINGS: &str = include_str!("../../../assets/mcp.md");
+/// What agents need to start the server.
+const SERVERS: &str = include_str!("../../../assets/mcp/servers.md");
 
 /// Prints how agents start the server; edits nothing.
 ///
 /// # Errors
 /// The output cannot be written.
 pub(crate) fn print_settings() -> Outcome {
-    print(SETTINGS)?;
+    let parts = [
+        SERVERS,
+        "\n# Lines for AGENTS.md, or CLAUDE.md\n\n",
+        LINES,
+        "\n# A skill for Claude Code, in ~/.claude/skills/claimtop/SKILL.md\n\n",
+        SKILL,
+    ];
+    print(&parts.concat())?;
     Ok(Exit::Fine)
 }
 

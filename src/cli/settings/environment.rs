@@ -34,6 +34,8 @@ pub(crate) struct Environment {
     pub(crate) programs: Vec<PathBuf>,
     /// `CLAUDE_CONFIG_DIR`.
     pub(crate) claude_config: Option<PathBuf>,
+    /// Where other agents keep their settings, if that is elsewhere than in the home.
+    pub(crate) agents: AgentFolders,
     /// `CLAUDE_SESSION_ID`: the context ID that a person or a system gave.
     pub(crate) context_id: Option<Untrusted>,
     /// `CLAUDE_CODE_SESSION_ID`: Claude Code's own session.
@@ -79,6 +81,7 @@ impl Environment {
                 .filter(|path| path.is_absolute())
                 .collect(),
             claude_config: variable("CLAUDE_CONFIG_DIR").map(PathBuf::from),
+            agents: AgentFolders::read(),
             context_id: text(CONTEXT_VARIABLE),
             session_id: text(SESSION_VARIABLE),
             postgres_password: plain("PGPASSWORD").map(Secret),
@@ -97,6 +100,34 @@ impl Environment {
             is_in_tmux: variable("TMUX").is_some(),
             is_in_zellij: variable("ZELLIJ").is_some(),
             is_git_elsewhere: GIT_VARIABLES.iter().any(|name| variable(name).is_some()),
+        }
+    }
+}
+
+/// Where agents keep their settings, as their own variables say.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct AgentFolders {
+    /// `CODEX_HOME`, in place of `~/.codex`.
+    pub(crate) codex: Option<PathBuf>,
+    /// `GEMINI_CLI_HOME`, in place of the home above `.gemini`.
+    pub(crate) gemini_home: Option<PathBuf>,
+    /// `QWEN_HOME`, in place of `~/.qwen`.
+    pub(crate) qwen: Option<PathBuf>,
+    /// `COPILOT_HOME`, in place of `~/.copilot`.
+    pub(crate) copilot: Option<PathBuf>,
+    /// `XDG_CONFIG_HOME`, in place of `~/.config`; opencode reads it on every system.
+    pub(crate) config: Option<PathBuf>,
+}
+
+impl AgentFolders {
+    fn read() -> Self {
+        let folder = |name| variable(name).and_then(|path| std::path::absolute(path).ok());
+        Self {
+            codex: folder("CODEX_HOME"),
+            gemini_home: folder("GEMINI_CLI_HOME"),
+            qwen: folder("QWEN_HOME"),
+            copilot: folder("COPILOT_HOME"),
+            config: folder("XDG_CONFIG_HOME"),
         }
     }
 }

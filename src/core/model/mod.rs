@@ -11,7 +11,9 @@ pub(crate) mod versions;
 
 pub use self::action::order::{OrderNote, OrderSide};
 pub(crate) use self::action::rescue::{RescueFile, RescueTarget, RescueWay};
-pub(crate) use self::action::setup::{HookEntries, HookEntry, HookForm, SettingsEdit, SetupWay, Wiring};
+pub(crate) use self::action::setup::{
+    HookEntries, HookEntry, HookForm, ServerEntry, SettingsEdit, SetupWay, TextLines, TextSyntax, Wiring,
+};
 pub use self::action::stop::{ProcessPrint, Signal};
 pub use self::action::unfinished::{Halfway, UnfinishedAction};
 pub(crate) use self::action::{

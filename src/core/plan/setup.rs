@@ -54,7 +54,8 @@ pub(crate) fn plan_settings(file: &SettingsEdit, planned: PlannedSettings) -> Pl
 /// Plans to change the settings of several agents, confirmed and undone as one; one that is refused does not stop the
 /// others.
 pub(crate) fn plan_all(files: &[SettingsEdit], parts: Vec<Plan>) -> Plan {
-    let agents: Vec<&str> = files.iter().map(|file| file.agent.as_str()).collect();
+    let mut agents: Vec<&str> = files.iter().map(|file| file.agent.as_str()).collect();
+    agents.dedup();
     let agents = match agents.as_slice() {
         [rest @ .., last] if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
         all => all.concat(),

@@ -86,7 +86,8 @@ impl Scene {
         };
         let stop =
             HookEntry { event: "Stop".into(), matcher: String::new(), command: "claimtop bind".into() };
-        let hooks = HookEntries { form: HookForm::Groups, hooks: vec![stop], status_line: None };
+        let hooks =
+            HookEntries { form: HookForm::Groups, hooks: vec![stop], status_line: None, server: None };
         let edit = |agent: &str, path: PathBuf, wiring| SettingsEdit {
             agent: agent.into(),
             path: path.into(),

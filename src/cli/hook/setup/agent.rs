@@ -4,14 +4,15 @@ use std::path::Path;
 
 use rustix::io::Errno;
 
-use crate::cli::hook::check::{MOST, place};
-use crate::cli::hook::{Agent, wiring};
+use crate::cli::hook::Agent;
+use crate::cli::hook::check::MOST;
+use crate::cli::hook::files::{AgentFile, files, folder};
 use crate::cli::settings::Settings;
 use crate::core::model::{Request, SettingsEdit, SetupWay, Untrusted, Wiring};
 use crate::format::hook::edit::{ExtraKind, SettingsChange, beyond_json, edited};
 use crate::source::os::open::plain::small;
 
-/// One agent, and what becomes of its settings.
+/// One file of an agent's settings, and what becomes of it.
 pub(super) struct AgentSetup {
     pub(super) agent: Agent,
     pub(super) edit: SettingsEdit,
@@ -35,29 +36,31 @@ pub(super) enum SetupState {
 }
 
 impl AgentSetup {
-    /// Looks at an agent's settings, before anything is planned.
-    pub(super) fn new(agent: Agent, settings: &Settings, way: SetupWay, is_named: bool) -> Self {
-        let path = place(agent, settings);
-        let folder = agent.folder(&path).to_owned();
+    /// Looks at the files of an agent, before anything is planned; of one that is not installed at the first.
+    pub(super) fn all(agent: Agent, settings: &Settings, way: SetupWay, is_named: bool) -> Vec<Self> {
+        let folder = folder(agent, settings);
         let home = settings.places.home.as_path();
-        let base = if path.starts_with(home) { home } else { folder.as_path() };
-        let edit = SettingsEdit {
-            agent: agent.title().to_owned(),
-            path: path.as_path().into(),
-            base: base.into(),
-            wiring: wiring(agent),
-            way,
-        };
-        let mut setup = Self { agent, edit, state: SetupState::NotThere, notes: Vec::new() };
+        let mut setups: Vec<Self> = files(agent, settings)
+            .into_iter()
+            .map(|AgentFile { path, wiring }| {
+                let base = if path.starts_with(home) { home } else { folder.as_path() };
+                let (agent_name, base) = (agent.title().to_owned(), base.into());
+                let edit = SettingsEdit { agent: agent_name, path: path.into(), base, wiring, way };
+                Self { agent, edit, state: SetupState::NotThere, notes: Vec::new() }
+            })
+            .collect();
         if is_named || folder.symlink_metadata().is_ok() {
-            setup.look(&path);
+            setups.iter_mut().for_each(Self::look);
         } else {
-            setup.notes.push(format!("no folder {}", Untrusted::from_path(&folder)));
+            setups.truncate(1);
+            let note = format!("no folder {}", Untrusted::from_path(&folder));
+            setups.iter_mut().for_each(|setup| setup.notes.push(note.clone()));
         }
-        setup
+        setups
     }
 
-    fn look(&mut self, path: &Path) {
+    fn look(&mut self) {
+        let path: &Path = &self.edit.path.clone();
         let text = match small(path, MOST) {
             Ok(text) => Some(text),
             Err(Errno::NOENT | Errno::NOTDIR) => None,
@@ -84,7 +87,9 @@ impl AgentSetup {
                 }
             }
         };
-        self.notes.extend(self.agent.advice(self.edit.way).filter(|_| self.is_planned()).map(str::to_owned));
+        let has_hooks = matches!(&self.edit.wiring, Wiring::Hooks(entries) if !entries.hooks.is_empty());
+        let advice = self.agent.advice(self.edit.way).filter(|_| has_hooks && self.is_planned());
+        self.notes.extend(advice.map(str::to_owned));
     }
 
     /// Returns whether the agent reads settings with something that is not JSON.
@@ -106,15 +111,6 @@ impl AgentSetup {
 }
 
 impl Agent {
-    /// Returns the folder that shows that it is installed.
-    fn folder(self, settings: &Path) -> &Path {
-        let above = match self {
-            Self::ClaudeCode | Self::Codex | Self::Gemini | Self::Qwen => 1,
-            Self::Copilot | Self::Opencode => 2,
-        };
-        settings.ancestors().nth(above).unwrap_or(settings)
-    }
-
     /// Says what a person has to do so that a change has an effect.
     fn advice(self, way: SetupWay) -> Option<&'static str> {
         match (self, way) {

@@ -30,7 +30,7 @@ pub(crate) fn run(settings: &Settings, asked: &SetupArguments) -> Outcome {
         ALL.into_iter().filter(|agent| asked.agents.is_empty() || asked.agents.contains(agent)).collect();
     let is_named = !asked.agents.is_empty();
     let mut setups: Vec<AgentSetup> =
-        agents.into_iter().map(|agent| AgentSetup::new(agent, settings, way, is_named)).collect();
+        agents.into_iter().flat_map(|agent| AgentSetup::all(agent, settings, way, is_named)).collect();
     let paint = Paint::for_stdout(settings.effective.config.color);
     let shape = if asked.json { Shape::Json } else { Shape::Text(paint) };
     let mut shown = SetupOutput::new(shape, way);

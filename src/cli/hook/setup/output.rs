@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
+use crate::cli::hook::files::text_of;
 use crate::cli::hook::setup::agent::{AgentSetup, SetupState};
-use crate::cli::hook::snippet;
 use crate::cli::output::failure::{Exit, Failure, Outcome};
 use crate::cli::output::{Shape, lines, print, print_if_heard};
 use crate::core::model::text::{json, shown};
@@ -74,7 +74,7 @@ impl<'a> ShownAgent<'a> {
             SetupState::Done(done) => (agent.state, agent.change) = ("done", done),
             SetupState::Refused(why) => {
                 (agent.state, agent.why) = ("refused", Some(why.as_str()));
-                agent.text = (setup.edit.way == SetupWay::Add).then(|| snippet(setup.agent));
+                agent.text = (setup.edit.way == SetupWay::Add).then(|| text_of(&setup.edit.wiring));
             }
         }
         agent
@@ -107,7 +107,7 @@ impl SetupOutput {
                 out += &lines(&page, paint);
             }
             if matches!(setup.state, SetupState::Refused(_)) && self.way == SetupWay::Add {
-                out += &format!("  Add this to it yourself:\n{}", snippet(setup.agent));
+                out += &format!("  Add this to it yourself:\n{}", text_of(&setup.edit.wiring));
             }
             print(&out)?;
         }

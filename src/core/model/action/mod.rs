@@ -119,7 +119,7 @@ impl Request {
     pub(crate) fn shared_settings(&self) -> Option<&SettingsEdit> {
         let Self::Setup { files } = self else { return None };
         let [file] = files.as_slice() else { return None };
-        (!matches!(file.wiring, Wiring::Plugin(_))).then_some(file)
+        matches!(file.wiring, Wiring::Hooks(_) | Wiring::Lines(_)).then_some(file)
     }
 
     /// Returns the machine that it is about, if its key names another one.

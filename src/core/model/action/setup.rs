@@ -37,6 +37,29 @@ pub enum Wiring {
     Hooks(HookEntries),
     /// A file of its own with this text.
     Plugin(String),
+    /// A skill: a file of its own with this text.
+    Skill(String),
+    /// Lines in a text file that may have others.
+    Lines(TextLines),
+}
+
+/// Lines in a text file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TextLines {
+    /// The kind of file.
+    pub syntax: TextSyntax,
+    /// The lines, each with its end.
+    pub text: String,
+}
+
+/// The kind of a text file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TextSyntax {
+    /// Markdown that a model reads.
+    Markdown,
+    /// Codex's configuration.
+    CodexToml,
 }
 
 /// Entries in JSON settings.
@@ -48,6 +71,18 @@ pub struct HookEntries {
     pub hooks: Vec<HookEntry>,
     /// The command of the status line, if the agent has one.
     pub status_line: Option<String>,
+    /// The server that the agent starts, if it belongs into the same file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server: Option<ServerEntry>,
+}
+
+/// claimtop's own entry among the servers that an agent starts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ServerEntry {
+    /// The name of the object that has them, such as `mcpServers`.
+    pub list: String,
+    /// The entry, as a JSON object.
+    pub value: String,
 }
 
 /// How hooks are written.

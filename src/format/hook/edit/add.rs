@@ -1,9 +1,9 @@
 //! Adds claimtop's entries to settings.
 
-use crate::core::model::{HookEntries, HookEntry, HookForm};
+use crate::core::model::{HookEntries, HookEntry, HookForm, ServerEntry};
 use crate::format::hook::edit::list::hooks_of;
 use crate::format::hook::edit::own::{
-    EditedSettings, command_of, counted, object, own_command, renewed, unique,
+    Count, EditedSettings, SERVER, command_of, is_own_server, object, own_command, renewed, unique,
 };
 use crate::format::hook::edit::scan::{Item, Node, SettingsFault, Value, fault_at, scan};
 use crate::format::hook::edit::splice::{Layout, Splice, applied};
@@ -30,9 +30,8 @@ pub(super) fn added(text: Option<&[u8]>, entries: &HookEntries) -> Result<Edited
         entries,
         splices: Vec::new(),
         notes: Vec::new(),
-        added: 0,
+        added: Count::default(),
         updated: 0,
-        adds_line: false,
     };
     match &scanned.root {
         Some(root) => {
@@ -41,7 +40,7 @@ pub(super) fn added(text: Option<&[u8]>, entries: &HookEntries) -> Result<Edited
         }
         None => {
             let new = adding.made(text.is_some());
-            let done = format!("add {}", counted(entries.hooks.len(), entries.status_line.is_some()));
+            let done = format!("add {}", Count::of_all(entries).text());
             EditedSettings::checked((known.into_owned() + &new).into_bytes(), done, Vec::new())
         }
     }
@@ -52,9 +51,8 @@ struct Adding<'a> {
     entries: &'a HookEntries,
     splices: Vec<Splice>,
     notes: Vec<String>,
-    added: usize,
+    added: Count,
     updated: usize,
-    adds_line: bool,
 }
 
 impl Adding<'_> {
@@ -64,9 +62,10 @@ impl Adding<'_> {
     fn made(&self, is_there: bool) -> String {
         let (nl, unit) = (self.layout.line_end, self.layout.unit.as_str());
         let version = (self.entries.form == HookForm::Flat).then(|| r#""version": 1"#.to_owned());
-        let hooks = self.made_hooks(unit);
+        let hooks = (!self.entries.hooks.is_empty()).then(|| self.made_hooks(unit));
         let line = self.entries.status_line.as_deref().map(status_line);
-        let members: Vec<String> = version.into_iter().chain([hooks]).chain(line).collect();
+        let server = self.entries.server.as_ref().map(|server| self.made_servers(server, unit));
+        let members: Vec<String> = version.into_iter().chain(hooks).chain(line).chain(server).collect();
         let members = members.join(&format!(",{nl}{unit}"));
         if !is_there {
             return format!("{{{nl}{unit}{members}{nl}}}{nl}");
@@ -81,16 +80,17 @@ impl Adding<'_> {
         let text = self.layout.text;
         let mut members = Vec::new();
         match unique(text, root, "hooks")? {
+            _ if self.entries.hooks.is_empty() => {}
             Some(hooks) => self.extend_hooks(object(text, hooks, "`hooks`")?)?,
             None => {
-                self.added = self.entries.hooks.len();
+                self.added.hooks = self.entries.hooks.len();
                 members.push(self.made_hooks(&self.layout.item_indent(root)));
             }
         }
         if let Some(command) = &self.entries.status_line {
             match root.get("statusLine") {
                 None => {
-                    self.adds_line = true;
+                    self.added.has_line = true;
                     members.push(status_line(command));
                 }
                 Some(own) => self.keep_line(own, command),
@@ -99,10 +99,34 @@ impl Adding<'_> {
         if root.get("disableAllHooks").is_some_and(|off| off.value == Value::Switch(true)) {
             self.notes.push("`disableAllHooks` is true in it, so no hook runs".to_owned());
         }
+        if let Some(server) = &self.entries.server {
+            match unique(text, root, &server.list)? {
+                Some(servers) => {
+                    self.extend_servers(object(text, servers, &format!("`{}`", server.list))?, server);
+                }
+                None => {
+                    self.added.has_server = true;
+                    members.push(self.made_servers(server, &self.layout.item_indent(root)));
+                }
+            }
+        }
         if !members.is_empty() {
             self.splices.extend(self.layout.append(root, &members));
         }
         Ok(())
+    }
+
+    fn extend_servers(&mut self, servers: &Node, server: &ServerEntry) {
+        match servers.get(SERVER) {
+            None => {
+                self.added.has_server = true;
+                self.splices.extend(self.layout.append(servers, &[server_text(server)]));
+            }
+            Some(own) if !is_own_server(own) => {
+                self.notes.push(format!("its own server `{SERVER}` stays"));
+            }
+            Some(_) => {}
+        }
     }
 
     /// Leaves a status line as it is, and says what its owner can do.
@@ -118,7 +142,7 @@ impl Adding<'_> {
         let mut members = Vec::new();
         for (event, entries) in by_event(&self.entries.hooks) {
             let Some(groups) = unique(text, hooks, event)? else {
-                self.added += entries.len();
+                self.added.hooks += entries.len();
                 members.push(self.made_event(event, &entries, &self.layout.item_indent(hooks)));
                 continue;
             };
@@ -130,7 +154,7 @@ impl Adding<'_> {
             let missing: Vec<String> =
                 missing.into_iter().map(|entry| entry_text(self.entries.form, entry)).collect();
             if !missing.is_empty() {
-                self.added += missing.len();
+                self.added.hooks += missing.len();
                 self.splices.extend(self.layout.append(groups, &missing));
             }
         }
@@ -188,6 +212,12 @@ impl Adding<'_> {
         format!(r#""hooks": {{{nl}{}{nl}{indent}}}"#, events.join(&format!(",{nl}")))
     }
 
+    fn made_servers(&self, server: &ServerEntry, indent: &str) -> String {
+        let (nl, unit) = (self.layout.line_end, &self.layout.unit);
+        let list = quoted(&server.list);
+        format!("{list}: {{{nl}{indent}{unit}{}{nl}{indent}}}", server_text(server))
+    }
+
     fn made_event(&self, event: &str, entries: &[&HookEntry], indent: &str) -> String {
         let (nl, unit) = (self.layout.line_end, &self.layout.unit);
         let entries: Vec<String> = entries
@@ -201,12 +231,16 @@ impl Adding<'_> {
         if self.splices.is_empty() {
             return Ok(EditedSettings::same(self.notes));
         }
-        let updated = (self.updated > 0).then(|| format!("update {}", counted(self.updated, false)));
-        let added = (self.added > 0 || self.adds_line)
-            .then(|| format!("add {}", counted(self.added, self.adds_line)));
+        let updated = Count { hooks: self.updated, ..Count::default() };
+        let updated = (self.updated > 0).then(|| format!("update {}", updated.text()));
+        let added = (!self.added.is_empty()).then(|| format!("add {}", self.added.text()));
         let done = added.into_iter().chain(updated).collect::<Vec<_>>().join(", ");
         EditedSettings::checked(applied(self.layout.text, self.splices).into_bytes(), done, self.notes)
     }
+}
+
+fn server_text(server: &ServerEntry) -> String {
+    format!("{}: {}", quoted(SERVER), server.value)
 }
 
 /// Returns a hook's entry as it stands below its event.

@@ -1,6 +1,7 @@
 //! What an agent's settings become when claimtop's entries are added or removed: every other byte stays as it is.
 
 mod add;
+mod lines;
 mod list;
 mod own;
 mod remove;
@@ -26,7 +27,12 @@ pub(crate) fn edited(
     way: SetupWay,
 ) -> Result<EditedSettings, SettingsFault> {
     match (wiring, way) {
-        (Wiring::Plugin(plugin), way) => edited_plugin(text, plugin, way),
+        (Wiring::Plugin(plugin), way) => edited_file(text, (plugin, "the plugin"), way),
+        (Wiring::Skill(skill), way) => edited_file(text, (skill, "the skill"), way),
+        (Wiring::Lines(lines), SetupWay::Add) => lines::added(text, lines),
+        (Wiring::Lines(lines), SetupWay::Remove) => {
+            text.map_or_else(|| Ok(EditedSettings::same(Vec::new())), |text| lines::removed(text, lines))
+        }
         (Wiring::Hooks(entries), SetupWay::Add) => add::added(text, entries),
         (Wiring::Hooks(entries), SetupWay::Remove) => {
             text.map_or_else(|| Ok(EditedSettings::same(Vec::new())), |text| remove::removed(text, entries))
@@ -35,18 +41,23 @@ pub(crate) fn edited(
 }
 
 /// Writes or removes a file that is claimtop's alone.
-fn edited_plugin(text: Option<&[u8]>, plugin: &str, way: SetupWay) -> Result<EditedSettings, SettingsFault> {
+fn edited_file(
+    text: Option<&[u8]>,
+    (new, what): (&str, &str),
+    way: SetupWay,
+) -> Result<EditedSettings, SettingsFault> {
     let is_own = |text: &[u8]| String::from_utf8_lossy(text).contains("claimtop");
-    let done = |change, done: &str| EditedSettings { change, done: done.to_owned(), notes: Vec::new() };
+    let done =
+        |change, verb: &str| Ok(EditedSettings { change, done: format!("{verb} {what}"), notes: Vec::new() });
     match (text, way) {
         (Some(text), _) if !is_own(text) => Err(fault_at(text, 0, "this file is not claimtop's")),
-        (Some(text), SetupWay::Add) if text == plugin.as_bytes() => Ok(EditedSettings::same(Vec::new())),
+        (Some(text), SetupWay::Add) if text == new.as_bytes() => Ok(EditedSettings::same(Vec::new())),
         (None, SetupWay::Remove) => Ok(EditedSettings::same(Vec::new())),
         (_, SetupWay::Add) => {
-            let what = if text.is_some() { "update the plugin" } else { "add the plugin" };
-            Ok(done(SettingsChange::New(plugin.as_bytes().to_vec()), what))
+            let verb = if text.is_some() { "update" } else { "add" };
+            done(SettingsChange::New(new.as_bytes().to_vec()), verb)
         }
-        (Some(_), SetupWay::Remove) => Ok(done(SettingsChange::Gone, "remove the plugin")),
+        (Some(_), SetupWay::Remove) => done(SettingsChange::Gone, "remove"),
     }
 }
 

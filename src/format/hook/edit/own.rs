@@ -1,6 +1,6 @@
 //! What is claimtop's in settings, and what becomes of them.
 
-use crate::core::model::HookForm;
+use crate::core::model::{HookEntries, HookForm};
 use crate::format::hook::edit::scan::{Node, SettingsFault, Value, fault_at, scan};
 use crate::format::hook::settings::{IN_ANY_CASE, is_claimtop};
 
@@ -58,6 +58,9 @@ pub(super) fn unique<'a>(
     }
 }
 
+/// The name of claimtop's entry among the servers that an agent starts.
+pub(super) const SERVER: &str = "claimtop";
+
 /// Returns a value that must be an object.
 pub(super) fn object<'a>(text: &str, node: &'a Node, what: &str) -> Result<&'a Node, SettingsFault> {
     match node.value {
@@ -103,13 +106,41 @@ pub(super) fn renewed(line: &str, wanted: &str) -> Option<String> {
     Some(format!("{program} {}", rest.join(" ")))
 }
 
-/// Says how many hooks, and whether the status line.
-pub(super) fn counted(hooks: usize, is_with_line: bool) -> String {
-    let hooks = match hooks {
-        0 => None,
-        1 => Some("1 hook".to_owned()),
-        many => Some(format!("{many} hooks")),
-    };
-    let line = is_with_line.then(|| "the status line".to_owned());
-    hooks.into_iter().chain(line).collect::<Vec<_>>().join(" and ")
+/// How many of claimtop's entries there are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Count {
+    pub(super) hooks: usize,
+    pub(super) has_line: bool,
+    pub(super) has_server: bool,
+}
+
+impl Count {
+    /// Counts what belongs into settings.
+    pub(super) fn of_all(entries: &HookEntries) -> Self {
+        let (has_line, has_server) = (entries.status_line.is_some(), entries.server.is_some());
+        Self { hooks: entries.hooks.len(), has_line, has_server }
+    }
+
+    pub(super) fn is_empty(self) -> bool {
+        self == Self::default()
+    }
+
+    /// Says how many hooks, and whether the status line and the server.
+    pub(super) fn text(self) -> String {
+        let hooks = match self.hooks {
+            0 => None,
+            1 => Some("1 hook".to_owned()),
+            many => Some(format!("{many} hooks")),
+        };
+        let line = self.has_line.then(|| "the status line".to_owned());
+        let server = self.has_server.then(|| "the MCP server".to_owned());
+        hooks.into_iter().chain(line).chain(server).collect::<Vec<_>>().join(" and ")
+    }
+}
+
+/// Returns whether an agent starts claimtop by an entry among its servers.
+pub(super) fn is_own_server(entry: &Node) -> bool {
+    let command = entry.get("command");
+    let first = command.and_then(|command| Some(&command.items().first()?.node));
+    first.or(command).and_then(Node::text).is_some_and(is_claimtop)
 }

@@ -3,7 +3,8 @@
 use crate::core::model::{HookEntries, HookForm};
 use crate::format::hook::edit::list::hooks_of;
 use crate::format::hook::edit::own::{
-    EditedSettings, SettingsChange, command_of, counted, is_own_hook, object, own_command, unique,
+    Count, EditedSettings, SERVER, SettingsChange, command_of, is_own_hook, is_own_server, object,
+    own_command, unique,
 };
 use crate::format::hook::edit::scan::{Item, Node, SettingsFault, Value, scan};
 use crate::format::hook::edit::splice::{Layout, ListOrigin, Splice, applied};
@@ -32,10 +33,15 @@ pub(super) fn removed(bytes: &[u8], entries: &HookEntries) -> Result<EditedSetti
     };
     let line = root.items().iter().position(is_line);
     gone.extend(line);
-    let done = format!("remove {}", counted(removing.hooks, line.is_some()));
-    if removing.hooks == 0 && line.is_none() {
+    let has_server = match &entries.server {
+        Some(server) => removing.strip_server(&text, root, &server.list, &mut gone)?,
+        None => false,
+    };
+    let count = Count { hooks: removing.hooks, has_line: line.is_some(), has_server };
+    if count.is_empty() {
         return Ok(EditedSettings::same(Vec::new()));
     }
+    let done = format!("remove {}", count.text());
     if removing.is_own_file(root, &gone) {
         return Ok(EditedSettings { change: SettingsChange::Gone, done, notes: Vec::new() });
     }
@@ -63,6 +69,23 @@ impl Removing<'_> {
             }
         }
         self.cut(hooks, &gone)
+    }
+
+    /// Removes the server; returns whether it was there, and adds the whole list to what goes from the root if it goes.
+    fn strip_server(
+        &mut self,
+        text: &str,
+        root: &Node,
+        list: &str,
+        gone: &mut Vec<usize>,
+    ) -> Result<bool, SettingsFault> {
+        let Some(servers) = unique(text, root, list)? else { return Ok(false) };
+        let is_own = |item: &Item| item.key == SERVER && is_own_server(&item.node);
+        let Some(own) = servers.items().iter().position(is_own) else { return Ok(false) };
+        if self.cut(servers, &[own]) {
+            gone.extend(root.items().iter().position(|member| member.key == list));
+        }
+        Ok(true)
     }
 
     /// Removes the hooks of an event; returns whether the event goes.

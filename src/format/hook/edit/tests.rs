@@ -3,9 +3,10 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::core::model::{HookEntries, HookEntry, HookForm};
+use crate::core::model::{HookEntries, HookEntry, HookForm, ServerEntry};
 
 const CLAUDE: &str = "claimtop guard --for claude";
+const SERVER: &str = r#"{ "command": "claimtop", "args": ["mcp"] }"#;
 const TOOLS: &str = "Write|Edit|NotebookEdit|Bash|mcp__.*";
 
 fn hook(event: &str, matcher: &str, command: &str) -> HookEntry {
@@ -22,6 +23,7 @@ fn claude() -> Wiring {
             hook("PreToolUse", TOOLS, CLAUDE),
         ],
         status_line: Some("claimtop statusline".to_owned()),
+        server: None,
     })
 }
 
@@ -37,6 +39,7 @@ fn gemini() -> Wiring {
             hook("AfterTool", "write_file|replace|run_shell_command", guard),
         ],
         status_line: None,
+        server: Some(ServerEntry { list: "mcpServers".to_owned(), value: SERVER.to_owned() }),
     })
 }
 
@@ -45,7 +48,7 @@ fn copilot() -> Wiring {
         hook("SessionStart", "", "claimtop bind || true"),
         hook("PreToolUse", "", "claimtop guard --for copilot || true"),
     ];
-    Wiring::Hooks(HookEntries { form: HookForm::Flat, hooks, status_line: None })
+    Wiring::Hooks(HookEntries { form: HookForm::Flat, hooks, status_line: None, server: None })
 }
 
 #[track_caller]
@@ -321,6 +324,36 @@ fn what_another_program_has_laid_out_anew_is_removed_all_the_same() {
         let removed: serde_json::Value = serde_json::from_slice(&removed).unwrap();
         assert_eq!(removed, serde_json::json!({ "model": "opus" }));
     }
+}
+
+#[test]
+fn only_an_entry_that_starts_claimtop_is_its_server() {
+    let wiring = Wiring::Hooks(HookEntries {
+        form: HookForm::Groups,
+        hooks: Vec::new(),
+        status_line: None,
+        server: Some(ServerEntry { list: "mcp".to_owned(), value: SERVER.to_owned() }),
+    });
+    for text in [
+        "{}",
+        "{ \"mcp\": {} }",
+        "{\r\n\t\"mcp\": {\r\n\t\t\"a\": {}, // x\r\n\t}\r\n}",
+        "{\"mcp\":{\"a\":[1]}}",
+    ] {
+        let added = check_round(text.as_bytes(), &wiring);
+        assert!(String::from_utf8(added).unwrap().contains(SERVER), "{text}");
+    }
+    let others = br#"{"mcp":{"claimtop":{"command":["node","claimtop.js"]}}}"#;
+    let kept = edited(Some(others), &wiring, SetupWay::Add).unwrap();
+    assert_eq!(
+        (kept.change, kept.notes),
+        (SettingsChange::Same, vec!["its own server `claimtop` stays".to_owned()])
+    );
+    assert_eq!(edited(Some(others), &wiring, SetupWay::Remove).unwrap().change, SettingsChange::Same);
+    let list = br#"{"a":1,"mcp":{"claimtop":{"command":["/usr/bin/claimtop","mcp"]},"b":2}}"#;
+    assert_eq!(new_text(Some(list), &wiring, SetupWay::Remove), br#"{"a":1,"mcp":{"b":2}}"#);
+    let fault = edited(Some(b"{\n  \"mcp\": 5 }"), &wiring, SetupWay::Add).unwrap_err();
+    assert_eq!(fault.to_string(), "line 2, column 10: `mcp` is not an object");
 }
 
 #[test]
