@@ -258,21 +258,73 @@ fn wrong_input_is_an_error_and_the_next_request_is_answered() {
         assert_eq!(client.refused(tool, arguments)["code"], -32602, "{tool}");
     }
     assert_eq!(client.request("no/such/method", json!({}))["error"]["code"], -32601);
-    // What is no message at all has no number that could be answered.
-    client.send("nonsense");
-    client.send("\u{1b}[2J{\"");
+    // What is not a message has no ID that could be answered.
     client.send("");
-    client.send("{\"foo\":\"bar\"}");
-    assert_eq!(client.receive()["error"]["code"], -32600);
+    for (line, code) in [
+        ("nonsense", -32700),
+        ("\u{1b}[2J{\"", -32700),
+        ("{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"ping\"", -32700),
+        ("{\"foo\":\"bar\"}", -32600),
+        ("[1]", -32600),
+    ] {
+        client.send(line);
+        let answer = client.receive();
+        assert_eq!(
+            (&answer["error"]["code"], &answer["id"]),
+            (&code.into(), &Value::Null),
+            "{line}: {answer}"
+        );
+    }
     let (answer, _) = client.call("alive", json!({"pid": std::process::id()}));
     assert_eq!(answer["verdict"], "alive");
     assert_eq!(client.end(), (Some(0), String::new()));
 }
 
 #[test]
+fn a_line_of_any_length_is_answered() {
+    let world = World::new();
+    let mut client = Client::open(&world);
+    let key = json!({"key": "x".repeat(5 << 20)});
+    let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "why", "arguments": key}});
+    for line in [call.to_string(), "x".repeat(9 << 20)] {
+        client.send(&line);
+        let answer = client.receive();
+        assert_eq!((&answer["error"]["code"], &answer["id"]), (&(-32600).into(), &Value::Null), "{answer}");
+    }
+    let (answer, _) = client.call("alive", json!({"pid": std::process::id()}));
+    assert_eq!(answer["verdict"], "alive");
+    assert_eq!(client.end(), (Some(0), String::new()));
+}
+
+#[test]
+fn a_second_request_with_an_id_in_use_is_answered() {
+    let world = World::new();
+    let mut client = Client::open(&world);
+    let ask = |pid: u32| {
+        let call = json!({"name": "alive", "arguments": {"pid": pid}});
+        json!({"jsonrpc": "2.0", "id": "same", "method": "tools/call", "params": call}).to_string()
+    };
+    client.send(&format!("{}\n{}", ask(std::process::id()), ask(1)));
+    let (refused, answered) = (client.receive(), client.receive());
+    assert_eq!((&refused["error"]["code"], &refused["id"]), (&(-32600).into(), &"same".into()), "{refused}");
+    assert_eq!(
+        (&answered["result"]["isError"], &answered["id"]),
+        (&false.into(), &"same".into()),
+        "{answered}"
+    );
+    // Once it is answered, the ID is free.
+    client.send(&ask(std::process::id()));
+    assert_eq!(client.receive()["result"]["structuredContent"]["verdict"], "alive");
+}
+
+#[test]
 fn an_input_that_ends_at_once_is_an_end() {
     let world = World::new();
     assert_eq!(Client::connect(&world).end(), (Some(0), String::new()));
+    let mut client = Client::connect(&world);
+    client.send("nonsense");
+    let (code, rest) = client.end();
+    assert!(code == Some(0) && rest.contains("-32700") && rest.ends_with('\n'), "{rest}");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! `mcp`: answers agents that ask, over standard input and output. The guard enforces; this only answers.
 
 mod desk;
+mod filter;
 mod request;
 mod server;
 mod tools;

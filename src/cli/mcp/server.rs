@@ -12,6 +12,7 @@ use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt};
 use serde_json::Value;
 
 use super::desk::Desk;
+use super::filter::Filter;
 use super::request::{Request, RequestError};
 use super::tools::{INSTRUCTIONS, TOOLS, ToolText};
 use super::worker::{LIMIT, Worker};
@@ -28,14 +29,15 @@ struct Server {
 /// # Errors
 /// The other side does not speak the protocol.
 pub(super) async fn serve(worker: Worker<Desk>) -> anyhow::Result<()> {
-    let transport = rmcp::transport::stdio();
-    let served = match (Server { worker }).serve(transport).await {
-        Ok(served) => served,
+    let Filter { input, output, written } = Filter::start(tokio::io::stdin(), tokio::io::stdout());
+    let ended = match (Server { worker }).serve((input, output)).await {
+        Ok(served) => served.waiting().await.map(drop).map_err(|error| anyhow!("failed to serve: {error}")),
         // The other side has gone before it asked anything.
-        Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
-        Err(error) => return Err(anyhow!("failed to begin: {}", shown(&error.to_string()))),
+        Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),
+        Err(error) => Err(anyhow!("failed to begin: {}", shown(&error.to_string()))),
     };
-    served.waiting().await.map(drop).map_err(|error| anyhow!("failed to serve: {error}"))
+    written.await.map_err(|error| anyhow!("failed to write the last answers: {error}"))?;
+    ended
 }
 
 impl ServerHandler for Server {
