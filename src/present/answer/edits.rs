@@ -19,7 +19,7 @@ pub(crate) enum Grip {
     Hold,
     /// It has edits of it that no commit has.
     Edit,
-    /// It works there, and its edits could not be read.
+    /// It works there, and not all of its edits could be read.
     Hidden,
 }
 
@@ -84,7 +84,7 @@ fn decided(holders: &[FileHolder], is_complete: bool) -> ((&'static str, &'stati
         ),
         Some((Life::Alive | Life::Unknown, Grip::Hidden)) => (
             ("unknown", "edits-not-read"),
-            "A window works here whose edits could not be read: ask the person, or read the file again right before you edit it.",
+            "A window works here whose edits could not all be read: ask the person, or read the file again right before you edit it.",
         ),
         Some((Life::Unknown, _)) => (
             ("unknown", "holder-unknown"),
@@ -142,11 +142,16 @@ fn in_report(report: &Report, paths: &[&Path], own: Option<ProcessId>, exempt: &
         };
         let edits: Vec<FileHolder> = edits.into_iter().filter(is_new).collect();
         holders.extend(edits);
-        if window.work.is_some() || window.is_new {
-            continue;
-        }
+        let why = match &window.work {
+            None if window.is_new => continue,
+            None => "its edits could not be read",
+            Some(work) if work.doing.is_torn => {
+                "the last line of its session file is only half written and may be an edit"
+            }
+            Some(_) => continue,
+        };
         let at = paths.iter().find(|path| windows::is_at(window, path));
-        holders.extend(at.map(|path| of_hidden(window, path)));
+        holders.extend(at.map(|path| of_hidden(window, path, why)));
     }
     holders
 }
@@ -207,7 +212,7 @@ fn open_edits(window: &WindowView, paths: &[&Path], exempt: &Exempt) -> Vec<File
     edits.filter(is_asked).map(holder).collect()
 }
 
-fn of_hidden(window: &WindowView, path: &Path) -> FileHolder {
+fn of_hidden(window: &WindowView, path: &Path, why: &str) -> FileHolder {
     FileHolder {
         life: Life::Alive,
         grip: Grip::Hidden,
@@ -215,7 +220,7 @@ fn of_hidden(window: &WindowView, path: &Path) -> FileHolder {
         agent: Some(Quote::from(&window.agent)),
         path: Quote::new(&path.display().to_string()),
         since: window.doing_since,
-        says: Quote::new(&format!("{} works here, and its edits could not be read", window_name(window))),
+        says: Quote::new(&format!("{} works here, and {why}", window_name(window))),
     }
 }
 

@@ -389,7 +389,11 @@ impl FollowedSession {
             path: self.path.clone().into(),
             medium: self.medium,
             written_at: self.tail.written_at(),
-            doing: Doing { edits_since: self.tail.edits_since(), ..draft.doing() },
+            doing: Doing {
+                edits_since: self.tail.edits_since(),
+                is_torn: self.tail.is_torn() || self.agents.as_ref().is_some_and(Agents::is_torn),
+                ..draft.doing()
+            },
             agents: draft.helpers.running(),
             warnings: Vec::new(),
             skipped: draft.skipped,

@@ -340,7 +340,7 @@ fn what_a_living_window_holds_for_itself_is_refused_by_choice_as_long_as_it_live
 
 impl Window {
     /// Writes its registry entry, and begins a session file without edits.
-    fn registers(&self, world: &World, name: &str) {
+    pub(crate) fn registers(&self, world: &World, name: &str) {
         let pid = self.child.id();
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
         let start = stat.rsplit(')').next().unwrap().split_whitespace().nth(19).unwrap().to_owned();

@@ -90,6 +90,31 @@ fn uncommitted_edits_are_in_the_way_of_others_until_they_are_committed() {
 }
 
 #[test]
+fn a_half_written_line_may_be_an_edit() {
+    let (world, repo, cart, mut other) = two_windows();
+    let ask = [("may_i_edit", json!({"paths": [repo.join("src/pay.rs")]}))];
+    cart.registers(&world, "pay");
+    other.registers(&world, "other");
+    let file = format!("home/.claude/projects/shop/{}.jsonl", cart.session);
+    let before = std::fs::read_to_string(world.path(&file)).unwrap();
+    let line = json!({"type": "user", "message": {"role": "user", "content": "Go on"}}).to_string();
+    let (half, rest) = line.split_at(30);
+    let mut reason = |text: &str| {
+        world.write(&file, text);
+        let answer = other.mcp(&world, &ask).remove(0);
+        let is_said = answer["evidence"].to_string().contains("is only half written and may be an edit");
+        assert_eq!(answer["reason"] == "edits-not-read", is_said, "{answer}");
+        (answer["verdict"] == "unknown" && is_said, answer)
+    };
+    let (is_unknown, answer) = reason(&before);
+    assert!(!is_unknown, "{answer}");
+    let (is_unknown, answer) = reason(&format!("{before}{half}"));
+    assert!(is_unknown, "{answer}");
+    let (is_unknown, answer) = reason(&format!("{before}{half}{rest}\n"));
+    assert!(!is_unknown, "{answer}");
+}
+
+#[test]
 fn what_is_gone_is_listed_as_rescue_lists_it() {
     let world = World::new();
     let repo = repository(&world);

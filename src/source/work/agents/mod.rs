@@ -159,6 +159,11 @@ impl Agents {
         self.agents.iter().filter_map(|(id, agent)| Some((id, agent, agent.tail.as_ref()?)))
     }
 
+    /// Returns whether the last line of any transcript is only half written.
+    pub(crate) fn is_torn(&self) -> bool {
+        self.followed().any(|(_, _, tail)| tail.is_torn())
+    }
+
     /// Returns their transcripts.
     pub(crate) fn tails(&mut self) -> impl Iterator<Item = (&Path, &mut Tail)> {
         self.agents.values_mut().filter_map(|agent| Some((agent.path.as_path(), agent.tail.as_mut()?)))

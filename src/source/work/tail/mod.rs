@@ -132,6 +132,11 @@ impl Tail {
         self.end.draft.first_at.filter(|_| self.is_whole)
     }
 
+    /// Returns whether its last line is only half written.
+    pub(crate) fn is_torn(&self) -> bool {
+        self.end.read_to < self.meta.size
+    }
+
     /// Returns since when edits are known, if not since the beginning.
     pub(crate) fn edits_since(&self) -> Option<Timestamp> {
         let draft = &self.end.draft;

@@ -89,9 +89,12 @@ fn what_is_appended_is_read_and_a_torn_line_waits() {
     assert_eq!(file.edits(), ["/a", "/b"]);
     let line = edit("c");
     let (first, second) = line.as_bytes().split_at(40);
+    assert!(!file.look().is_torn());
     file.append(first);
     assert_eq!(file.edits(), ["/a", "/b"]);
+    assert!(file.look().is_torn());
     file.append(second);
+    assert!(!file.look().is_torn());
     assert_eq!(file.edits(), ["/a", "/b", "/c"]);
     assert_eq!(file.look().draft().skipped, 0);
 }

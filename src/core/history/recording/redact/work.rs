@@ -34,6 +34,7 @@ impl Redactor {
             todo,
             edits,
             edits_since: _,
+            is_torn: _,
             taken_ports: _,
             commands,
             model: _,

@@ -127,6 +127,9 @@ pub struct Doing {
     pub edits: Vec<Edit>,
     /// The time from which edits are known; `None` if from its beginning.
     pub edits_since: Option<Timestamp>,
+    /// Whether the last line of its file is only half written, so that an edit may stand there.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_torn: bool,
     /// The ports that its commands could not get since the last prompt, the newest last.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub taken_ports: Vec<TakenPort>,
