@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Subcommand, ValueEnum, ValueHint};
 use jiff::Timestamp;
+use serde::Serialize;
 
 use crate::core::judge::liveness::by_number::ProcessQuery;
 
@@ -72,10 +73,14 @@ pub(crate) struct WaitArguments {
     /// Give up after so many seconds, with exit code 1
     #[arg(long, value_name = "SECONDS")]
     pub(crate) timeout: Option<u64>,
+    /// Print how it ended as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// What `wait` waits for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum WaitFor {
     /// The holder is proven dead
     Dead,

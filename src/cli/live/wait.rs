@@ -5,8 +5,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::anyhow;
+use jiff::Timestamp;
 use rustix::fs::lstat;
 use rustix::io::Errno;
+use serde::Serialize;
 use tokio::time::{Instant, sleep_until};
 
 use super::following::{Following, Next, follow};
@@ -15,7 +17,7 @@ use crate::cli::args::{WaitArguments, WaitFor};
 use crate::cli::output::failure::{Exit, Failure, Outcome};
 use crate::cli::output::{complain, print_if_heard};
 use crate::cli::show::explain::find::{Match, find};
-use crate::core::model::text::shown;
+use crate::core::model::text::{json, shown};
 use crate::core::model::{
     ClaimStatus, ClaimView, Key, ProcessId, Report, Resource, SourceState, Untrusted, VerdictState,
     WindowDoing, WindowState, WindowView,
@@ -35,6 +37,7 @@ async fn wait(mut following: Following, asked: &WaitArguments) -> Outcome {
     let end = asked.timeout.and_then(|seconds| Instant::now().checked_add(Duration::from_secs(seconds)));
     let mut target: Option<Target> = None;
     let mut present = "nothing was seen yet".to_owned();
+    let mut looked_at = None;
     loop {
         let over = async {
             match end {
@@ -54,26 +57,62 @@ async fn wait(mut following: Following, asked: &WaitArguments) -> Outcome {
             Some(Next::HintsLost) => continue,
             Some(Next::Interrupted) => return Ok(Exit::Problems),
             None => {
-                complain(&format!("not within {} s: {present}", asked.timeout.unwrap_or_default()));
-                return Ok(Exit::Problems);
+                let line = format!("not within {} s: {present}", asked.timeout.unwrap_or_default());
+                return ended_as(asked, (WaitEnd::TimedOut, &line), looked_at);
             }
         };
+        looked_at = Some(report.taken_at);
         let seen = match &mut target {
             Some(target) => target.state(&report),
             None => target.insert(Target::find(&report, &asked.subject, asked.until)?).state(&report),
         };
         match seen {
-            WaitState::So(line) => {
-                print_if_heard(&format!("{line}\n"))?;
-                return Ok(Exit::Fine);
-            }
-            WaitState::Never(line) => {
-                complain(&line);
-                return Ok(Exit::Problems);
-            }
+            WaitState::So(line) => return ended_as(asked, (WaitEnd::Reached, &line), looked_at),
+            WaitState::Never(line) => return ended_as(asked, (WaitEnd::Impossible, &line), looked_at),
             WaitState::NotYet(line) => present = line,
         }
     }
+}
+
+/// The schema of the JSON.
+const SCHEMA: &str = "claimtop.wait.v1";
+
+/// How a wait ended.
+#[derive(Serialize)]
+struct WaitOutput<'a> {
+    schema: &'static str,
+    /// When the last look was taken.
+    taken_at: Option<Timestamp>,
+    subject: Untrusted,
+    until: WaitFor,
+    end: WaitEnd,
+    /// How it stood in the last look, in words.
+    detail: &'a str,
+}
+
+/// Whether it has become so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+enum WaitEnd {
+    Reached,
+    TimedOut,
+    /// It can no longer become so.
+    Impossible,
+}
+
+/// Prints how it ended.
+fn ended_as(asked: &WaitArguments, (end, detail): (WaitEnd, &str), taken_at: Option<Timestamp>) -> Outcome {
+    let exit = if end == WaitEnd::Reached { Exit::Fine } else { Exit::Problems };
+    if asked.json {
+        let (subject, until) = (asked.subject.as_str().into(), asked.until);
+        let output = WaitOutput { schema: SCHEMA, taken_at, subject, until, end, detail };
+        print_if_heard(&format!("{}\n", json::to_string_pretty(&output)?))?;
+    } else if end == WaitEnd::Reached {
+        print_if_heard(&format!("{detail}\n"))?;
+    } else {
+        complain(detail);
+    }
+    Ok(exit)
 }
 
 /// How it stands in one look, in words.

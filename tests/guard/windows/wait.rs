@@ -48,6 +48,14 @@ fn it_returns_when_the_window_asks_ends_its_turn_or_ends() {
     let given_up = world.run(&["wait", &name, "--until", "dead", "--timeout", "1"]);
     assert_eq!((given_up.code, given_up.out.as_str()), (1, ""), "{given_up:?}");
     assert!(given_up.err.contains("not within 1 s: shop: working"), "{given_up:?}");
+    let given_up = world.run(&["wait", &name, "--until", "dead", "--timeout", "1", "--json"]);
+    let shown: Value = serde_json::from_str(&given_up.out).unwrap();
+    assert_eq!((given_up.code, given_up.err.as_str()), (1, ""), "{given_up:?}");
+    let expected = json!({
+        "schema": "claimtop.wait.v1", "taken_at": shown["taken_at"], "subject": name, "until": "dead",
+        "end": "timed-out", "detail": "not within 1 s: shop: working",
+    });
+    assert!(shown == expected && shown["taken_at"].is_string(), "{shown}");
 
     let pid = window.process.id();
     let [waits, turn, dead] = ["waits", "your-turn", "dead"].map(|until| follows(&world, &name, until, pid));
@@ -61,6 +69,25 @@ fn it_returns_when_the_window_asks_ends_its_turn_or_ends() {
     assert_eq!(ended(dead), (Some(0), "shop has ended".to_owned()));
     let (code, text) = ended(asks);
     assert!(code == Some(1) && text.ends_with("shop has ended"), "{code:?} {text}");
+}
+
+#[test]
+fn it_says_in_json_how_it_ended() {
+    let world = World::new();
+    let mut window = Window::start(&world);
+    window.registers(&json!({ "status": "idle" }));
+    window.check(&["ls", "--json"], |found| found["doing"] == "your-turn");
+    let name = window.process.id().to_string();
+    let end = |until: &str| {
+        let answer = world.run(&["wait", &name, "--until", until, "--json"]);
+        let shown: Value = serde_json::from_str(&answer.out).unwrap();
+        (answer.code, shown["until"].clone(), shown["end"].clone())
+    };
+    assert_eq!(end("your-turn"), (0, "your-turn".into(), "reached".into()));
+    let waits = follows(&world, &name, "waits", window.process.id());
+    window.process.kill().unwrap();
+    window.process.wait().unwrap();
+    assert_eq!(ended(waits).0, Some(1));
 }
 
 #[test]
