@@ -31,6 +31,7 @@ mod report;
 mod screenshots;
 mod secrets;
 mod stream;
+mod threads;
 mod tombstones;
 #[cfg(target_os = "linux")]
 mod versions;
