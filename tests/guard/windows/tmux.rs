@@ -345,3 +345,47 @@ fn the_lines_of_the_page_show_a_summary_and_open_the_screen() {
     // Other tests have windows as well.
     person.wait_for("window");
 }
+
+#[test]
+fn the_plugin_adds_the_summary_once_and_a_key() {
+    let world = World::new();
+    let tmux = Tmux::start(&world);
+    let plugin = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/tmux/claimtop.tmux");
+    let summary = "#(claimtop statusline </dev/null)";
+    let option = |name: &str| tmux.ask(&["show-option", "-gv", name]);
+    let has_key = |key: &str| tmux.ask(&["list-keys", "-T", "prefix", key]).contains("display-popup -E");
+    let before = option("status-right");
+    for _ in 0..2 {
+        tmux.ask(&["run-shell", plugin]);
+        assert_eq!(option("status-right"), format!("{summary} {before}"));
+        assert!(has_key("C"));
+    }
+    // Where a person has a place for it, it goes there.
+    tmux.ask(&["set-option", "-g", "status-right", "%H:%M"]);
+    tmux.ask(&["set-option", "-g", "status-left", "#S #{claimtop}|"]);
+    tmux.ask(&["set-option", "-g", "@claimtop-key", "M-c"]);
+    tmux.ask(&["run-shell", plugin]);
+    assert_eq!(option("status-right"), "%H:%M\n");
+    assert_eq!(option("status-left"), format!("#S {summary}|\n"));
+    assert!(has_key("M-c"));
+    // Neither, if a person wants neither.
+    tmux.ask(&["set-option", "-g", "status-left", ""]);
+    tmux.ask(&["set-option", "-g", "@claimtop-status", "off"]);
+    tmux.ask(&["set-option", "-g", "@claimtop-key", ""]);
+    tmux.ask(&["unbind-key", "C"]);
+    tmux.ask(&["run-shell", plugin]);
+    assert_eq!((option("status-left").trim(), option("status-right").as_str()), ("", "%H:%M\n"));
+    assert!(!tmux.ask(&["list-keys", "-T", "prefix"]).contains(" C "));
+}
+
+#[test]
+fn the_plugin_for_herdr_opens_a_pane_that_it_has() {
+    let text = include_str!("../../../assets/herdr/herdr-plugin.toml");
+    let plugin: toml::Table = toml::from_str(text).unwrap();
+    let first = |list: &str| plugin[list].as_array().unwrap()[0].clone();
+    assert_eq!(plugin["version"].as_str(), Some(env!("CARGO_PKG_VERSION")));
+    let open = first("actions")["command"].as_array().unwrap()[2].as_str().unwrap().to_owned();
+    let pane = first("panes");
+    let names = [plugin["id"].as_str().unwrap(), pane["id"].as_str().unwrap()];
+    assert!(open.ends_with(&format!("--plugin {} --entrypoint {}", names[0], names[1])), "{open}");
+}
