@@ -57,6 +57,11 @@ def tool(name, script=None, /, **given):
     return {"tool": (name, given if script is None else script)}
 
 
+def ask(name, **given):
+    """A call of a tool of an MCP server, whatever the agent puts before its name."""
+    return {"ask": (name, given)}
+
+
 def over(name):
     return f"Over with {name}."
 
@@ -141,6 +146,9 @@ def patch_of(block):
 
 def in_script(block):
     """Codex's code mode has one tool, whose input is a script."""
+    if "ask" in block:
+        name, given = block["ask"]
+        return f"const r = await tools.mcp__claimtop__{name}({json.dumps(given)}); text(JSON.stringify(r));"
     if "shell" in block:
         return f"const r = await tools.exec_command({{cmd: {json.dumps(block['shell'])}}}); text(r.output);"
     if "read" in block:
@@ -157,6 +165,11 @@ def call_of(block, tools):
     names = [one["name"] for one in tools]
     if pick(tools, ["exec"]) and not pick(tools, ["exec_command", "apply_patch"]):
         return ("call", "exec", in_script(block))
+    if "ask" in block:
+        name, given = block["ask"]
+        for own in names:
+            if own == name or re.search(rf"(_|/|-){name}$", own):
+                return ("call", own, given)
     if "shell" in block:
         one = pick(tools, SHELL)
         if one:
