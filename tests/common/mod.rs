@@ -212,6 +212,7 @@ impl WorldFile {
             pid_namespace: spec.pid_namespace.unwrap_or(self.host.pid_namespace),
             time_namespace: spec.time_namespace.unwrap_or(self.host.time_namespace),
             session_id: spec.session.as_deref().map(Into::into),
+            name: spec.name.as_deref().map(Into::into),
             seen_alive_at: spec.seen_alive.as_deref().map(|at| self.at(at)),
             proven_at: self.at(&spec.proven),
             proven_tick: spec.proven_tick.as_deref().map(|at| self.ticks(at)),

@@ -322,6 +322,9 @@ pub(super) struct TombstoneSpec {
     pub(super) seen_alive: Option<String>,
     #[serde(default)]
     pub(super) session: Option<String>,
+    /// The last name of its window.
+    #[serde(default)]
+    pub(super) name: Option<String>,
     #[serde(default)]
     pub(super) boot_id: Option<String>,
     #[serde(default)]

@@ -509,6 +509,7 @@ fn a_holder_elsewhere_is_let_go_by_a_plain_yes_only_once_its_own_machine_has_see
         pid_namespace: DEVBOX.namespace,
         time_namespace: 4_026_531_834,
         session_id: Some(SESSION.into()),
+        name: None,
         seen_alive_at: Some(ended.taken_at),
         proven_at: ended.taken_at,
         proven_tick: None,

@@ -97,6 +97,7 @@ fn who_goes_on_without_its_entry_gets_one_when_its_end_is_proven() {
     let learnt = learn(&mut ledger, &left).learnt;
     let stone = learnt.first().unwrap();
     assert_eq!((stone.id.pid, stone.session_id.as_ref().unwrap().raw()), (4711, SESSION));
+    assert_eq!(stone.name.as_ref().unwrap().raw(), "alpha", "the name went with the entry");
     assert!(learn(&mut ledger, &left).is_empty(), "it is learnt once");
 }
 

@@ -125,6 +125,7 @@ mod tests {
                 pid_namespace: 1,
                 time_namespace: 1,
                 session_id: Some("\u{202e}s\n".into()),
+                name: None,
                 seen_alive_at: None,
                 proven_at: clock::now(),
                 proven_tick: None,

@@ -110,6 +110,7 @@ impl World {
                 pid_namespace: host.pid_namespace?,
                 time_namespace: host.time_namespace?,
                 session_id: Some(stone.session.as_str().into()),
+                name: None,
                 seen_alive_at: None,
                 proven_at: *proven_at,
                 proven_tick: None,

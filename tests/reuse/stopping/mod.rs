@@ -196,6 +196,7 @@ impl Look for Eyes {
             pid_namespace: snapshot.host.pid_namespace.unwrap_or_default(),
             time_namespace: snapshot.host.time_namespace.unwrap_or_default(),
             session_id: None,
+            name: None,
             seen_alive_at: None,
             proven_at: self.since,
             proven_tick: None,

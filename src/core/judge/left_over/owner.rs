@@ -36,7 +36,7 @@ pub(crate) fn add_owners(
         }
         let own = records.iter().copied().filter(|record| is_its(record, one));
         let owner = own.min_by_key(|record| rank(record, one));
-        one.window_name = owner.map(|record| record.title.clone());
+        one.window_name = name(one, owner, world);
         one.window_ended_at = ended_at(one, owner, world);
     }
 }
@@ -67,14 +67,33 @@ fn rank(record: &JudgedRecord, one: &LeftOver) -> (bool, bool, bool, Reverse<Tim
     (is_other, !registry, record.kind != RecordKind::Session, Reverse(record.written_at))
 }
 
+/// Returns its window's name: from its record, else, as a window that ends cleanly leaves no record, what claimtop has
+/// kept of it, else what its session's own file says.
+fn name(one: &LeftOver, owner: Option<&JudgedRecord>, world: &World<'_>) -> Option<Untrusted> {
+    let kept = || {
+        let last = stones(one, world).max_by_key(|stone| stone.proven_at)?;
+        last.name.clone()
+    };
+    let from_session = || {
+        let session = one.session.as_ref()?;
+        let work = world.snapshot.work.iter().find(|work| work.session == *session)?;
+        work.doing.name.clone()
+    };
+    owner.map(|record| record.title.clone()).or_else(kept).or_else(from_session)
+}
+
 /// Returns when it was proven dead, or else the last sign of life in its record.
 fn ended_at(one: &LeftOver, owner: Option<&JudgedRecord>, world: &World<'_>) -> Option<Timestamp> {
-    let is_its = |stone: &&Tombstone| {
-        Some(stone.id.pid) == one.window_pid
-            && stone.id.start_ticks <= one.start_ticks
-            && stone.counts_on(&world.snapshot.host)
-    };
-    let stones = world.snapshot.tombstones.iter().filter(is_its);
     let last = |record: &JudgedRecord| record.heartbeat_at.unwrap_or(record.written_at);
-    stones.map(|stone| stone.proven_at).max().or_else(|| owner.map(last))
+    stones(one, world).map(|stone| stone.proven_at).max().or_else(|| owner.map(last))
+}
+
+/// Returns the tombstones of the windows that had its window's PID and can have started it.
+fn stones<'a>(one: &LeftOver, world: &'a World<'_>) -> impl Iterator<Item = &'a Tombstone> {
+    let (pid, start_ticks) = (one.window_pid, one.start_ticks);
+    world.snapshot.tombstones.iter().filter(move |stone| {
+        Some(stone.id.pid) == pid
+            && stone.id.start_ticks <= start_ticks
+            && stone.counts_on(&world.snapshot.host)
+    })
 }

@@ -52,29 +52,41 @@ pub struct TombstoneKeeper {
     living: NamedProcesses,
 }
 
-/// Processes that are named with PID and start, and the session that each runs.
-type NamedProcesses = BTreeMap<ProcessId, Option<Untrusted>>;
+/// Processes that are named with PID and start, and what is known of the window of each.
+type NamedProcesses = BTreeMap<ProcessId, Facts>;
+
+/// What is known of the window of a process.
+#[derive(Debug, Default)]
+struct Facts {
+    /// The session that it runs.
+    session: Option<Untrusted>,
+    /// Its name.
+    name: Option<Untrusted>,
+}
 
 impl TombstoneKeeper {
     /// Takes in a look and its report.
     pub fn learn(&mut self, snapshot: &Snapshot, report: &Report) -> Lesson {
         let (mut dead, mut living) = named(snapshot, report);
-        for (id, session) in std::mem::take(&mut self.living) {
+        add_names(&mut living, report);
+        for (id, facts) in std::mem::take(&mut self.living) {
             let goes_on = lives_here(id, snapshot) || proof(id, snapshot).is_none();
             let named = if goes_on { &mut living } else { &mut dead };
-            name(named, id, session.as_ref());
+            add(named, id, facts);
         }
         self.living = living;
-        let is_new = |id: &ProcessId, session: &Option<Untrusted>| {
+        let is_new = |id: &ProcessId, facts: &Facts| {
             let known = snapshot.tombstone(*id);
             known.is_none_or(|known| {
                 let is_seen = || seen_alive_at(*id, snapshot).is_some();
-                known.session_id.is_none() && session.is_some() || known.seen_alive_at.is_none() && is_seen()
+                known.session_id.is_none() && facts.session.is_some()
+                    || known.name.is_none() && facts.name.is_some()
+                    || known.seen_alive_at.is_none() && is_seen()
             })
         };
-        let new = dead.into_iter().filter(|(id, session)| is_new(id, session));
+        let new = dead.into_iter().filter(|(id, facts)| is_new(id, facts));
         Lesson {
-            learnt: new.filter_map(|(id, session)| stone(id, session, snapshot)).collect(),
+            learnt: new.filter_map(|(id, facts)| stone(id, facts, snapshot)).collect(),
             refuted: refuted(snapshot),
             ..Lesson::default()
         }
@@ -91,7 +103,7 @@ fn named(snapshot: &Snapshot, report: &Report) -> (NamedProcesses, NamedProcesse
             (VerdictState::Alive, _) if lives_here(id, snapshot) => &mut living,
             (VerdictState::Dead | VerdictState::Alive | VerdictState::Unknown, _) => continue,
         };
-        name(named, id, record.session_id.as_ref());
+        add_session(named, id, record.session_id.as_ref());
     }
     for note in &snapshot.bound.notes {
         let is_ours = snapshot.host.pid_namespace == Some(note.pid_namespace);
@@ -100,16 +112,30 @@ fn named(snapshot: &Snapshot, report: &Report) -> (NamedProcesses, NamedProcesse
             Holder::Lives(_) if is_ours && lives_here(note.process(), snapshot) => &mut living,
             Holder::Gone(_) | Holder::Lives(_) | Holder::Unknown(_) => continue,
         };
-        name(named, note.process(), Some(&note.session_id));
+        add_session(named, note.process(), Some(&note.session_id));
     }
     (dead, living)
 }
 
-fn name(named: &mut NamedProcesses, id: ProcessId, session: Option<&Untrusted>) {
-    let kept = named.entry(id).or_default();
-    if kept.is_none() {
-        *kept = session.cloned();
+/// Adds the names of the windows that live: an agent that ends cleanly removes the entry that has its name.
+fn add_names(living: &mut NamedProcesses, report: &Report) {
+    for window in &report.windows {
+        let id = ProcessId { pid: window.pid, start_ticks: window.start_ticks };
+        if let Some(facts) = living.get_mut(&id) {
+            facts.name = window.name.clone().filter(|name| !name.is_empty());
+        }
     }
+}
+
+fn add_session(named: &mut NamedProcesses, id: ProcessId, session: Option<&Untrusted>) {
+    add(named, id, Facts { session: session.cloned(), name: None });
+}
+
+/// Adds what is not known yet.
+fn add(named: &mut NamedProcesses, id: ProcessId, facts: Facts) {
+    let kept = named.entry(id).or_default();
+    kept.session = kept.session.take().or(facts.session);
+    kept.name = kept.name.take().or(facts.name);
 }
 
 /// Returns the agent that a record names with PID and start.
@@ -130,7 +156,7 @@ fn is_of_a_process(reason: Reason) -> bool {
 }
 
 /// Makes a tombstone, if this look itself proves the death.
-fn stone(id: ProcessId, session_id: Option<Untrusted>, snapshot: &Snapshot) -> Option<Tombstone> {
+fn stone(id: ProcessId, facts: Facts, snapshot: &Snapshot) -> Option<Tombstone> {
     let host = &snapshot.host;
     // A start of an earlier boot may still lie ahead in this one.
     host.wall_clock(id.start_ticks).filter(|started| *started <= snapshot.taken_at)?;
@@ -142,7 +168,8 @@ fn stone(id: ProcessId, session_id: Option<Untrusted>, snapshot: &Snapshot) -> O
         boot_id: host.boot_id.as_deref()?.into(),
         pid_namespace: host.pid_namespace?,
         time_namespace: host.time_namespace?,
-        session_id,
+        session_id: facts.session,
+        name: facts.name,
         seen_alive_at: seen_alive_at(id, snapshot),
         proven_at: snapshot.taken_at,
         proven_tick: host.tick_of(snapshot.taken_at),

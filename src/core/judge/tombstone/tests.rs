@@ -14,6 +14,7 @@ fn stone(pid: u32, start_ticks: u64, second: i64) -> Tombstone {
         pid_namespace: 4_026_531_836,
         time_namespace: 4_026_531_834,
         session_id: None,
+        name: None,
         seen_alive_at: None,
         proven_at: Timestamp::from_second(second).unwrap(),
         proven_tick: None,

@@ -26,6 +26,9 @@ pub struct Tombstone {
     pub time_namespace: u64,
     /// The last session it ran, as named by a record or a note.
     pub session_id: Option<Untrusted>,
+    /// The last name of its window, if a claimtop was open then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<Untrusted>,
     /// When it was last seen alive, if a claimtop was open then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seen_alive_at: Option<Timestamp>,
@@ -80,6 +83,7 @@ pub fn merged(mut all: Vec<Tombstone>, learnt: &[Tombstone]) -> Vec<Tombstone> {
         let is_same = key(later) == key(kept);
         if is_same {
             kept.session_id = kept.session_id.take().or(later.session_id.take());
+            kept.name = kept.name.take().or(later.name.take());
             kept.seen_alive_at = kept.seen_alive_at.or(later.seen_alive_at);
         }
         is_same

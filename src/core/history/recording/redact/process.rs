@@ -130,12 +130,13 @@ impl Redactor {
             pid_namespace: _,
             time_namespace: _,
             session_id,
+            name,
             seen_alive_at: _,
             proven_at: _,
             proven_tick: _,
             reason: _,
         } = &mut stone;
-        [host, boot_id].into_iter().chain(session_id).for_each(|text| self.untrusted(text));
+        [host, boot_id].into_iter().chain(session_id).chain(name).for_each(|text| self.untrusted(text));
         stone
     }
 }
