@@ -85,6 +85,13 @@ fn moments_in_text_are_local_with_their_offset_and_json_stays_in_utc() {
     assert!(local.contains(" +05:30)") && !local.contains("Z)"), "{local}");
     assert!(explained("UTC0", &[]).contains("Z)"));
     assert!(!explained("<+0530>-5:30", &["--json"]).contains("+05:30"));
+    let report = |zone| world.run_with(&["report", "--html", "-"], &[("TZ", zone)]).out;
+    let local = report("<+0530>-5:30");
+    assert!(
+        local.contains(" +05:30</h1>") && !local.contains("Z</h1>") && !local.contains("Z</td>"),
+        "{local}"
+    );
+    assert!(report("UTC0").contains("Z</h1>"));
 }
 
 #[track_caller]

@@ -331,7 +331,8 @@ impl Transcript {
         self.worsen(exit);
         if let Shape::Text(paint) = self.shape {
             let about = what.map(|what| format!(" {}", shown(what))).unwrap_or_default();
-            self.add_line(&format!("{}{about}: {}\n", paint.paint(Tone::Warning, word), shown(why)));
+            let why = shown(&Zone(clock::zone()).localized(why));
+            self.add_line(&format!("{}{about}: {why}\n", paint.paint(Tone::Warning, word)));
         }
         self.answer.refused.push(RefusedAction { what: what.map(str::to_owned), why: why.to_owned() });
     }

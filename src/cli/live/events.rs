@@ -21,6 +21,8 @@ use crate::observe::Observer;
 use crate::observe::fleet::Others;
 use crate::present::change::{is_news, sentence};
 use crate::present::text::tone::{Tone, of_claim, of_doing, of_severity, of_verdict};
+use crate::present::text::zone::Zone;
+use crate::source::os::clock;
 
 /// How often to ask whether there is still a reader.
 const READER: Duration = Duration::from_secs(1);
@@ -64,6 +66,7 @@ async fn stream(mut following: Following, about: Option<String>, shape: Shape) -
     let mut ticks = interval(READER);
     let mut before: Option<Arc<Report>> = None;
     let mut standing = Standing::default();
+    let zone = Zone(clock::zone());
     loop {
         // `None` when it is only time to ask for the reader.
         let next = tokio::select! {
@@ -82,7 +85,7 @@ async fn stream(mut following: Following, about: Option<String>, shape: Shape) -
                     topic.learn(&now)?;
                     changes.retain(|change| topic.is_told(change));
                 }
-                print(&lines(&changes, shape)?)?;
+                print(&lines(&changes, shape, &zone)?)?;
                 before = Some(now);
             }
             Some(Next::Interrupted) => return Ok(standing.exit.unwrap_or(Exit::Fine)),
@@ -130,22 +133,22 @@ impl Topic {
     }
 }
 
-fn lines(changes: &[Change], shape: Shape) -> Result<String, Failure> {
+fn lines(changes: &[Change], shape: Shape, zone: &Zone) -> Result<String, Failure> {
     let mut out = String::new();
     for change in changes {
         match shape {
             Shape::Text(_) if !is_news(change) => {}
-            Shape::Text(paint) => out.extend([line(change, paint).as_str(), "\n"]),
+            Shape::Text(paint) => out.extend([line(change, zone, paint).as_str(), "\n"]),
             Shape::Json => out.extend([json::to_line(change)?.as_str(), "\n"]),
         }
     }
     Ok(out)
 }
 
-/// Describes a change in one line for people.
-fn line(change: &Change, paint: Paint) -> String {
-    let time = paint.paint(Tone::Dim, &change.at.strftime("%H:%M:%SZ").to_string());
-    let what = paint.paint(tone(&change.subject), &sentence(change));
+/// Describes a change in one line for people, at their own time.
+fn line(change: &Change, zone: &Zone, paint: Paint) -> String {
+    let time = paint.paint(Tone::Dim, &zone.clock_and_offset(change.at, change.at));
+    let what = paint.paint(tone(&change.subject), &zone.localized(&sentence(change)));
     format!("{time}  {:<15}  {what}", change.event.name())
 }
 

@@ -19,6 +19,8 @@ use crate::core::model::text::json;
 use crate::core::model::text::shown;
 use crate::observe::Observer;
 use crate::present::text::tone::Tone;
+use crate::present::text::zone::Zone;
+use crate::source::os::clock;
 use crate::source::os::processes::own::own_pid;
 
 /// What this program was built for.
@@ -58,13 +60,13 @@ pub(crate) fn run(settings: &Settings, observer: &mut Observer, wish: Wish, shap
     let about =
         About { schema: SCHEMA, grants: grants(settings, &snapshot), tombstones: &snapshot.tombstones };
     match shape {
-        Shape::Text(paint) => print(&text(&about, path.as_deref(), paint))?,
+        Shape::Text(paint) => print(&text(&about, path.as_deref(), &Zone(clock::zone()), paint))?,
         Shape::Json => print(&format!("{}\n", json::to_string_pretty(&about)?))?,
     }
     Ok(Exit::Fine)
 }
 
-fn text(about: &About<'_>, path: Option<&Path>, paint: Paint) -> String {
+fn text(about: &About<'_>, path: Option<&Path>, zone: &Zone, paint: Paint) -> String {
     let mut out =
         format!("claimtop {} runs as PID {} on {PLATFORM}.\n", env!("CARGO_PKG_VERSION"), own_pid());
     for Grant { what, granted, detail, cost } in &about.grants {
@@ -77,13 +79,13 @@ fn text(about: &About<'_>, path: Option<&Path>, paint: Paint) -> String {
     }
     let place = path.map(|path| shown(&path.to_string_lossy())).unwrap_or_default();
     let _ = writeln!(out, "{} tombstones of this boot, in {place}", about.tombstones.len());
-    about.tombstones.iter().for_each(|stone| out.push_str(&line(stone)));
+    about.tombstones.iter().for_each(|stone| out.push_str(&line(stone, zone)));
     out
 }
 
-fn line(stone: &Tombstone) -> String {
+fn line(stone: &Tombstone, zone: &Zone) -> String {
     let session = stone.session_id.as_ref().map_or_else(String::new, |id| format!(", session {id}"));
-    let at = stone.proven_at.strftime("%Y-%m-%d %H:%M:%SZ");
+    let at = zone.date(stone.proven_at);
     let (pid, start) = (stone.id.pid, stone.id.start_ticks);
     format!("  PID {pid}, start tick {start}: {}, {at}{session}\n", stone.reason.name())
 }

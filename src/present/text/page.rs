@@ -158,6 +158,7 @@ impl Page {
         let (mark, tone, word) = of_severity(severity);
         let start = self.lines.len();
         let lead = self.lead(mark, word, tone);
+        let message = self.localized(message);
         self.hanging(lead.clone(), &format!("{code}: {message}"), Tone::Plain);
         let Some(first) = self.lines.get_mut(start) else { return };
         let text = first.0.pop().map(|span| span.text().to_owned()).unwrap_or_default();
@@ -197,7 +198,8 @@ impl Page {
             Medium::Screen | Medium::Text => " ",
         };
         let lead = self.label(label).then_marked(mark, word, tone).then(between, Tone::Dim);
-        self.hanging(lead, text, Tone::Dim);
+        let text = self.localized(text);
+        self.hanging(lead, &text, Tone::Dim);
     }
 
     /// Adds a moment with its age; nothing when there is none.
@@ -227,7 +229,8 @@ impl Page {
     pub(crate) fn dated(&mut self, at: &str, text: &str) {
         let tone = if text.starts_with('(') { Tone::Dim } else { Tone::Plain };
         let lead = Line::new("  ", Tone::Dim).then(&pad(at, DATE), Tone::Dim).then(" ", Tone::Dim);
-        self.hanging(lead, text, tone);
+        let text = self.localized(text);
+        self.hanging(lead, &text, tone);
     }
 
     /// Adds one fact: what it says, where that was read, and when.

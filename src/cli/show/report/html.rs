@@ -1,20 +1,37 @@
 //! HTML that text from outside cannot leave: everything goes in escaped.
 
+use jiff::Timestamp;
+
 use crate::core::model::text::shown;
+use crate::present::text::zone::Zone;
 
 /// A piece of a page while it is written.
 #[derive(Debug, Default)]
-pub(super) struct Html(pub(super) String);
+pub(super) struct Html {
+    pub(super) out: String,
+    zone: Zone,
+}
 
 impl Html {
-    /// Adds a tag of our own.
-    pub(super) fn raw(&mut self, tag: &str) {
-        self.0.push_str(tag);
+    /// Starts a page that shows moments in this zone.
+    pub(super) fn in_zone(zone: &Zone) -> Self {
+        Self { out: String::new(), zone: zone.clone() }
     }
 
-    /// Adds text, whatever it holds.
+    /// Returns a moment as the page shows it.
+    pub(super) fn moment(&self, at: Timestamp) -> String {
+        self.zone.date(at)
+    }
+
+    /// Adds a tag of our own.
+    pub(super) fn raw(&mut self, tag: &str) {
+        self.out.push_str(tag);
+    }
+
+    /// Adds text, whatever it holds, with its moments in the page's zone.
     pub(super) fn text(&mut self, text: &str) {
-        self.0.push_str(&escaped(text));
+        let text = escaped(&self.zone.localized(text));
+        self.out.push_str(&text);
     }
 
     /// Adds an element with nothing but text in it.

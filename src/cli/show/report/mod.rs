@@ -29,10 +29,11 @@ use crate::source::os::clock;
 /// # Errors
 /// The file is there already, or cannot be written.
 pub(crate) fn run(material: &Material, html: Option<&Path>, paint: Paint) -> Outcome {
+    let zone = Zone(clock::zone());
     match html {
-        None => print(&text(material, paint))?,
-        Some(path) if path == Path::new("-") => print(&page::page(material))?,
-        Some(path) => write(path, &page::page(material)).map_err(|error| {
+        None => print(&text(material, &zone, paint))?,
+        Some(path) if path == Path::new("-") => print(&page::page(material, &zone))?,
+        Some(path) => write(path, &page::page(material, &zone)).map_err(|error| {
             Failure::new(Exit::Failed, error)
                 .hint("name a file that does not exist, or - for the standard output")
         })?,
@@ -49,9 +50,8 @@ fn write(path: &Path, page: &str) -> anyhow::Result<()> {
         .with_context(|| format!("failed to write {}", Untrusted::from_path(path)))
 }
 
-fn text(material: &Material, paint: Paint) -> String {
-    let zone = Zone(clock::zone());
-    let mut page = Page::for_text(material.report.taken_at).in_zone(&zone);
+fn text(material: &Material, zone: &Zone, paint: Paint) -> String {
+    let mut page = Page::for_text(material.report.taken_at).in_zone(zone);
     let index = Index::new(Arc::clone(&material.report));
     for finding in material.report.problems() {
         page.gap();

@@ -1,7 +1,5 @@
 //! The page: one file with everything in it, light and dark, without scripts or network access.
 
-use jiff::Timestamp;
-
 use super::html::{Html, escaped};
 use super::material::Material;
 use super::picture;
@@ -14,8 +12,9 @@ use crate::present::map::{Map, letters, map};
 use crate::present::need::doing;
 use crate::present::report_index::workplace;
 use crate::present::summary::Summary;
-use crate::present::text::count;
 use crate::present::text::tone::{Tone, of_window};
+use crate::present::text::zone::Zone;
+use crate::present::text::count;
 use crate::present::words;
 
 const STYLE: &str = include_str!("../../../../assets/report.css");
@@ -24,10 +23,10 @@ const STYLE: &str = include_str!("../../../../assets/report.css");
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 
 /// Writes the whole page.
-pub(super) fn page(material: &Material) -> String {
+pub(super) fn page(material: &Material, zone: &Zone) -> String {
     let report = &material.report;
-    let title = format!("claimtop on {}, {}", report.host.name, moment(report.taken_at));
-    let mut page = Html::default();
+    let mut page = Html::in_zone(zone);
+    let title = format!("claimtop on {}, {}", report.host.name, page.moment(report.taken_at));
     page.raw(&format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
@@ -47,11 +46,7 @@ pub(super) fn page(material: &Material) -> String {
     windows(&mut page, material);
     timeline(&mut page, material);
     page.raw("</body>\n</html>\n");
-    page.0
-}
-
-fn moment(at: Timestamp) -> String {
-    at.strftime("%F %H:%M:%SZ").to_string()
+    page.out
 }
 
 fn summary(report: &Report) -> String {
@@ -124,7 +119,7 @@ fn event(page: &mut Html, event: &Event) {
     };
     page.raw(&format!("<li class=\"{class}\">"));
     if let Some(at) = event.at {
-        page.element("time", "", &moment(at));
+        page.element("time", "", &page.moment(at));
         page.raw(" ");
     }
     if event.known == Certitude::Inferred {
@@ -146,14 +141,15 @@ fn windows(page: &mut Html, material: &Material) {
             text(Some(&window.agent)),
             window.pid.to_string(),
             of_window(window).2.to_owned(),
-            window.started_at.map_or_else(String::new, moment),
+            window.started_at.map_or_else(String::new, |at| page.moment(at)),
             text(window.session_id.as_ref()),
             workplace(window),
             doing::of_window(window, material.prompts),
         ]
     };
     let head = ["Name", "Agent", "PID", "State", "Started", "Session", "Works in", "Doing"];
-    page.table(&head, material.report.windows.iter().map(row));
+    let rows: Vec<_> = material.report.windows.iter().map(row).collect();
+    page.table(&head, rows.into_iter());
 }
 
 fn draw(page: &mut Html, map: &Map) {
@@ -167,9 +163,8 @@ fn draw(page: &mut Html, map: &Map) {
 
 fn timeline(page: &mut Html, material: &Material) {
     page.raw("<h2 id=\"timeline\">Timeline</h2>");
-    let rows = material.timeline();
-    page.table(
-        &["When", "What", "Known from"],
-        rows.into_iter().map(|moment_of| vec![moment(moment_of.at), moment_of.sentence, moment_of.from]),
-    );
+    let rows = material.timeline().into_iter();
+    let rows: Vec<_> =
+        rows.map(|moment| vec![page.moment(moment.at), moment.sentence, moment.from]).collect();
+    page.table(&["When", "What", "Known from"], rows.into_iter());
 }

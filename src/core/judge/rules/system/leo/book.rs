@@ -82,7 +82,8 @@ pub(crate) fn named(judged: &JudgedRecord, claim: Option<&ClaimView>) -> String 
     let callsign = judged.record.detail.leo_row().and_then(|row| row.callsign.as_ref());
     let callsign = callsign.map_or_else(String::new, |name| format!("{name}, "));
     let since = claim.and_then(|claim| claim.since);
-    let since = since.map_or_else(String::new, |at| format!(" (since {})", at.strftime("%Y-%m-%d %H:%MZ")));
+    let since =
+        since.map_or_else(String::new, |at| format!(" (since {})", at.strftime("%Y-%m-%d %H:%M:%SZ")));
     let window = judged.window_pid.map_or_else(String::new, |pid| format!(" in PID {pid}"));
     format!("{callsign}session {session}{window}{since}")
 }
