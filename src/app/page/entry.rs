@@ -4,6 +4,7 @@ use crate::app::rows::history::outcome;
 use crate::core::history::journal::{Entry, NOT_BACK};
 use crate::core::history::movement::Movement;
 use crate::core::model::{ProcessPrint, RowChange};
+use crate::present::text::fact;
 use crate::present::text::page::Page;
 use crate::present::text::tone::{Line, Tone};
 use crate::present::words;
@@ -40,7 +41,8 @@ fn movement(movement: &Movement) -> String {
             format!("in {database}: {}{copy}", rows.join("; "))
         }
         Movement::Stop { signal, processes } => {
-            let one = |print: &ProcessPrint| format!("PID {} ({})", print.id.pid, print.command);
+            let one =
+                |print: &ProcessPrint| format!("PID {} ({})", print.id.pid, fact(&print.command.to_string()));
             let all: Vec<String> = processes.iter().map(one).collect();
             format!("sent {} to {}", signal.name(), all.join(", "))
         }

@@ -84,12 +84,31 @@ const BRIEF: usize = 200;
 
 /// Returns a command line for a sentence: its beginning, where it is very long.
 pub(crate) fn brief(command: &Untrusted) -> String {
-    let command = safe(command.raw());
-    match width(&command) {
-        0..=BRIEF => command,
-        _ => format!("{}…", head(&command, BRIEF - 1).0.trim_end()),
-    }
+    excerpt(command.raw(), BRIEF)
 }
+
+/// The most columns of a fact that people are shown; JSON has it whole.
+const FACT: usize = 400;
+
+/// Returns a fact, with its first words and how much more there is if it is long, such as a sandbox's command line.
+pub(crate) fn fact(text: &str) -> String {
+    excerpt(text, FACT)
+}
+
+/// Returns text, of one that is longer only its first words and how much more there is.
+fn excerpt(text: &str, columns: usize) -> String {
+    let safe = safe(text);
+    if width(&safe) <= columns {
+        return safe;
+    }
+    let (first, _) = head(&safe, columns.saturating_sub(MORE));
+    let words = first.rfind(' ').filter(|at| *at * 2 > first.len()).and_then(|at| first.get(..at));
+    let words = words.unwrap_or(first).trim_end();
+    format!("{words} … {} more", kilobytes(text.len().saturating_sub(words.len())))
+}
+
+/// The columns that are left for how much more there is.
+const MORE: usize = 20;
 
 /// Splits `text` into lines of at most `columns` columns, at spaces where there are any.
 pub(crate) fn wrap(text: &str, columns: usize) -> Vec<String> {
@@ -153,6 +172,15 @@ pub(crate) fn megabytes(bytes: u64) -> String {
     }
 }
 
+/// Returns text for a small size in bytes, such as `3.1 kB`.
+fn kilobytes(bytes: usize) -> String {
+    match bytes {
+        0..1_000 => count(bytes, "byte"),
+        1_000..1_000_000 => format!("{}.{} kB", bytes / 1_000, bytes / 100 % 10),
+        _ => megabytes(u64::try_from(bytes).unwrap_or(u64::MAX)),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -194,8 +222,22 @@ mod tests {
         let command = format!("/usr/bin/bwrap {}", "--ro-bind /usr /usr ".repeat(100));
         let brief = brief(&command.as_str().into());
         assert!(
-            brief.starts_with("/usr/bin/bwrap --ro-bind") && brief.ends_with('…') && width(&brief) <= BRIEF
+            brief.starts_with("/usr/bin/bwrap --ro-bind") && brief.ends_with("/usr … 1.7 kB more"),
+            "{brief}"
         );
+        assert!(width(&brief) <= BRIEF);
+    }
+
+    #[test]
+    fn a_long_fact_keeps_its_first_words_and_says_how_much_more_there_is() {
+        assert_eq!(fact("as written, 2026"), "as written, 2026");
+        let long = fact(&format!("ran bwrap {}", "--bind /a /a ".repeat(250)));
+        assert!(
+            long.starts_with("ran bwrap --bind /a /a --bind") && long.ends_with(" … 2.8 kB more"),
+            "{long}"
+        );
+        let letters = fact(&"x".repeat(900));
+        assert!(letters.ends_with("xx … 520 bytes more") && width(&letters) <= FACT, "{letters}");
     }
 
     #[test]

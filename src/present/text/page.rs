@@ -6,7 +6,7 @@ use crate::core::model::{Evidence, Key, Severity};
 use crate::present::text::age;
 use crate::present::text::tone::{Line, Mark, Span, Tone, of_severity};
 use crate::present::text::zone::Zone;
-use crate::present::text::{cut, outside, safe, width, wrap};
+use crate::present::text::{cut, fact, outside, safe, width, wrap};
 
 /// Columns for the names of fields.
 const LABEL: usize = 15;
@@ -229,7 +229,7 @@ impl Page {
     pub(crate) fn dated(&mut self, at: &str, text: &str) {
         let tone = if text.starts_with('(') { Tone::Dim } else { Tone::Plain };
         let lead = Line::new("  ", Tone::Dim).then(&pad(at, DATE), Tone::Dim).then(" ", Tone::Dim);
-        let text = self.localized(text);
+        let text = self.localized(&fact(text));
         self.hanging(lead, &text, tone);
     }
 
@@ -246,7 +246,7 @@ impl Page {
             source.push_str(&format!(", {}", self.clock(at)));
         }
         source.push(')');
-        let value = self.localized(&outside(Some(&evidence.value)));
+        let value = self.localized(&fact(evidence.value.raw()));
         let lead = label.width();
         if lead + width(&value) + 2 + width(&source) <= self.width {
             self.lines.push(label.then(&value, Tone::Plain).then("  ", Tone::Dim).then(&source, Tone::Dim));

@@ -14,7 +14,7 @@ use crate::present::report_index::workplace;
 use crate::present::summary::Summary;
 use crate::present::text::tone::{Tone, of_window};
 use crate::present::text::zone::Zone;
-use crate::present::text::count;
+use crate::present::text::{count, fact};
 use crate::present::words;
 
 const STYLE: &str = include_str!("../../../../assets/report.css");
@@ -126,7 +126,9 @@ fn event(page: &mut Html, event: &Event) {
         page.element("b", "", "so: ");
     }
     page.text(&event.told);
-    let text = |evidence: &Evidence| format!("{} {} ({})", evidence.fact, evidence.value, evidence.source);
+    let text = |evidence: &Evidence| {
+        format!("{} {} ({})", evidence.fact, fact(evidence.value.raw()), evidence.source)
+    };
     let sources: Vec<String> = event.evidence.iter().map(text).collect();
     page.element("span", "from", &format!("{word} {}", sources.join("; ")));
     page.raw("</li>\n");
