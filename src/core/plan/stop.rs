@@ -72,6 +72,8 @@ fn of_left_over(one: &LeftOver, signal: Signal) -> Plan {
     };
     let agent = one.agent.as_ref().map_or_else(|| "a window".to_owned(), Untrusted::shown);
     let window = one.window_pid.map(|pid| format!(" (PID {pid})")).unwrap_or_default();
+    let name = one.window_name.as_ref().filter(|name| !name.is_empty());
+    let who = name.map_or_else(|| format!("{agent}{window}"), |name| format!("the window {name}"));
     let id = ProcessId { pid: one.pid, start_ticks: one.start_ticks };
     let facts = one.evidence.iter();
     let facts = facts.map(|fact| format!("{}: {} ({})", fact.fact, fact.value, fact.source));
@@ -79,7 +81,7 @@ fn of_left_over(one: &LeftOver, signal: Signal) -> Plan {
     let called = one.name.as_ref().map_or_else(|| label(&one.command), |name| name.raw().to_owned());
     let name = full_name(&called, one.pid);
     let mut plan = Plan {
-        what: format!("{} {name}, which {agent}{window} left running", verb(signal)),
+        what: format!("{} {name}, which {who} left running", verb(signal)),
         tree: one.tree.clone(),
         why: facts.chain(doubt).collect(),
         confirmation,
