@@ -1,6 +1,6 @@
 //! Everything about a claim.
 
-use crate::core::model::snapshot::work::{TRANSCRIPT, UNSEEN};
+use crate::core::model::snapshot::work::TRANSCRIPT;
 use crate::core::model::{ClaimView, Releasable, SurfaceState};
 use crate::present::report_index::Index;
 use crate::present::text::outside;
@@ -28,7 +28,7 @@ pub(crate) fn facts(page: &mut Page, index: &Index, claim: &ClaimView) {
         page.field("File", &outside(Some(file)), Tone::Plain);
     }
     if claim.surfaces.iter().any(|surface| surface.name == TRANSCRIPT) {
-        page.field("Not seen", UNSEEN, Tone::Dim);
+        page.note_unseen();
     }
     if let Some(window) = &claim.window {
         page.field("Window", &index.name(window), Tone::Plain);

@@ -13,7 +13,7 @@ use crate::core::model::report::need::NeedKind;
 use crate::core::model::report::verdict::Reason;
 use crate::core::model::report::window::WindowView;
 use crate::core::model::snapshot::session::Strength;
-use crate::core::model::snapshot::work::{Edit, EditState, TurnState, UNSEEN, Work};
+use crate::core::model::snapshot::work::{Edit, EditState, TurnState, Work};
 use crate::present::ladder::left_over;
 use crate::present::machine::unseen_for;
 use crate::present::need::doing;
@@ -203,7 +203,7 @@ fn files(page: &mut Page, index: &Index, (window, work): (&WindowView, &Work)) {
         page.field("Sub-agents", &several(edit, folder), Tone::Notice);
     }
     if !edits.is_empty() {
-        page.field("Not seen", UNSEEN, Tone::Dim);
+        page.note_unseen();
     }
     if let Some(since) = work.doing.edits_since {
         page.moment("Edits since", Some(since));

@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 
+use crate::core::model::snapshot::work::UNSEEN;
 use crate::core::model::{Evidence, Key, Severity};
 use crate::present::text::age;
 use crate::present::text::tone::{Line, Mark, Span, Tone, of_severity};
@@ -44,6 +45,8 @@ pub(crate) struct Page {
     pub(crate) pinned: usize,
     /// The moments whose ages are given in the lines.
     pub(crate) moments: Vec<Timestamp>,
+    /// Whether it says already which edits cannot be seen.
+    is_unseen_noted: bool,
 }
 
 impl Page {
@@ -59,6 +62,7 @@ impl Page {
             lines: Vec::new(),
             pinned: 0,
             moments: Vec::new(),
+            is_unseen_noted: false,
         }
     }
 
@@ -183,6 +187,13 @@ impl Page {
         }
     }
 
+    /// Says once on the page which edits cannot be seen.
+    pub(crate) fn note_unseen(&mut self) {
+        if !std::mem::replace(&mut self.is_unseen_noted, true) {
+            self.field("Not seen", UNSEEN, Tone::Dim);
+        }
+    }
+
     /// Adds values under one name.
     pub(crate) fn list<T: AsRef<str>>(&mut self, label: &str, texts: impl Iterator<Item = T>, tone: Tone) {
         for (at, text) in texts.enumerate() {
@@ -235,6 +246,9 @@ impl Page {
 
     /// Adds one fact: what it says, where that was read, and when.
     pub(crate) fn evidence(&mut self, evidence: &Evidence) {
+        if evidence.value.raw() == UNSEEN && std::mem::replace(&mut self.is_unseen_noted, true) {
+            return;
+        }
         if self.folds(1) {
             return;
         }

@@ -9,7 +9,6 @@ use crate::core::judge::rules::place::edits::{
 };
 use crate::core::judge::story::chain::{Chain, Ending, so};
 use crate::core::judge::story::scene::{Scene, all_windows};
-use crate::core::model::snapshot::work::UNSEEN;
 use crate::core::model::{Cause, Edit, Story, WindowView};
 
 /// The most files that are reported, those edited last.
@@ -40,7 +39,7 @@ pub(crate) fn overlapping(scene: &Scene<'_>) -> Option<Story> {
     let although = if was_told { format!(" despite a warning about {first}'s edits") } else { String::new() };
     let sentence = format!(
         "{last} wrote {} last{although}, without a commit in between: it may have kept or undone what {first} had \
-         written; {UNSEEN}",
+         written",
         mine.path
     );
     let tree = scene.facts.world.worktree_of(Path::new(mine.path.raw()));
