@@ -55,6 +55,21 @@ impl Columns {
         self.rows.is_empty()
     }
 
+    /// Leaves out the columns that say nothing in any row.
+    pub(crate) fn without_empty(mut self) -> Self {
+        let says = |cell: &Cell| !matches!(cell.text.as_str(), "" | "-" | "0");
+        let kept: Vec<bool> = (0..self.headings.len())
+            .map(|at| self.rows.iter().any(|row| row.get(at).is_some_and(says)))
+            .collect();
+        let mut is_kept = kept.iter().copied();
+        self.headings.retain(|_| is_kept.next().unwrap_or(true));
+        for row in &mut self.rows {
+            let mut is_kept = kept.iter().copied();
+            row.retain(|_| is_kept.next().unwrap_or(true));
+        }
+        self
+    }
+
     /// Lays the table out. With `width` it is made to fit: the widest columns give way first, and what is left over is cut in
     /// the last one.
     pub(crate) fn laid_out(&self, paint: Paint, width: Option<usize>) -> String {
@@ -124,6 +139,21 @@ mod tests {
             table().laid_out(Paint::Plain, None),
             "KEY       NAME\nw-1       日本 and more\nw-234567  -\n"
         );
+    }
+
+    #[test]
+    fn columns_that_say_nothing_in_any_row_are_left_out() {
+        let mut columns = Columns::new(&["KEY", "RECORDS", "CLAIMS", "WHERE", "NAME"]);
+        columns.row([Cell::new("w-1"), Cell::new(0), Cell::new(0), Cell::default(), Cell::new("shop")]);
+        columns.row([
+            Cell::new("w-2"),
+            Cell::new(0),
+            Cell::new(3),
+            Cell::maybe(None::<&str>),
+            Cell::new("site"),
+        ]);
+        let text = columns.without_empty().laid_out(Paint::Plain, None);
+        assert_eq!(text, "KEY  CLAIMS  NAME\nw-1  0       shop\nw-2  3       site\n");
     }
 
     #[test]

@@ -75,7 +75,7 @@ pub(crate) fn text(report: &Report, view: Option<View>, paint: Paint, width: Opt
     };
     let is_all_read = unread(report, view.or(Some(View::Windows))).is_empty() && report.not_asked.is_empty();
     let body = match table {
-        Ok(columns) => columns.laid_out(paint, width),
+        Ok(columns) => columns.without_empty().laid_out(paint, width),
         Err(nothing) if is_all_read => format!("{}\n", paint.paint(Tone::Dim, nothing.known)),
         Err(nothing) => format!("{}\n", paint.paint(Tone::Warning, nothing.unknown)),
     };
