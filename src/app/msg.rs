@@ -33,6 +33,8 @@ pub enum Msg {
     Hints(Hints),
     /// A key was pressed.
     Pressed(Press),
+    /// Keys were pressed faster than a frame is drawn.
+    Typed(Vec<Press>),
     /// Text was pasted.
     Pasted(String),
     /// The mouse was used.

@@ -53,6 +53,7 @@ fn taken(state: &mut State, msg: Msg) -> Vec<Effect> {
         Msg::Household(key, members) => changed(state, |state| state.take_members(key, members)),
         Msg::Hints(hints) => changed(state, |state| state.hints = hints),
         Msg::Pressed(press) => pressed(state, press),
+        Msg::Typed(presses) => typed_ahead(state, &presses),
         Msg::Pasted(text) => pasted(state, &text),
         Msg::Pointed(gesture, target) => pointed(state, gesture, target),
         Msg::Resized(size) => {
@@ -217,9 +218,32 @@ fn pressed(state: &mut State, press: Press) -> Vec<Effect> {
     effects
 }
 
+/// Gives several keys to the filter's text, and filters once for all of them. What is no text is pressed by itself.
+fn typed_ahead(state: &mut State, presses: &[Press]) -> Vec<Effect> {
+    let mut effects = Vec::new();
+    let mut is_stale = false;
+    for press in presses {
+        if state.takes_filter() && *press != Press::Enter && edit(&mut state.filter.text, *press) {
+            is_stale = true;
+            continue;
+        }
+        if std::mem::take(&mut is_stale) {
+            state.refresh();
+        }
+        effects.extend(pressed(state, *press));
+    }
+    if is_stale {
+        state.news.clear();
+        state.message = None;
+        state.refresh();
+        effects.push(Effect::Redraw);
+    }
+    effects
+}
+
 /// Takes pasted text where text is typed, and nowhere else: pasted keys never act.
 fn pasted(state: &mut State, text: &str) -> Vec<Effect> {
-    let is_filter = state.filter.focus == Focus::Text && state.layers.is_empty();
+    let is_filter = state.takes_filter();
     for c in text.chars().filter(|c| !c.is_control()) {
         if let Some(Layer::Palette(palette)) = state.layers.last_mut() {
             type_into(&mut palette.text, c);
@@ -237,7 +261,7 @@ fn pasted(state: &mut State, text: &str) -> Vec<Effect> {
 }
 
 fn answered(state: &mut State, press: Press, had_message: bool) -> Vec<Effect> {
-    if state.filter.focus == Focus::Text && state.layers.is_empty() && typed(state, press) {
+    if state.takes_filter() && typed(state, press) {
         state.refresh();
         return vec![Effect::Redraw];
     }

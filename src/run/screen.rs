@@ -97,7 +97,7 @@ pub(super) async fn show(
             // Last: to ask for keys costs a lock that another thread holds, so several turns of
             // the processor. What comes above it comes seldom.
             key = keys.next() => match key {
-                Some(Ok(event)) => screen.typed(&event)?,
+                Some(Ok(event)) => screen.typed_ahead(event, &mut keys).await?,
                 Some(Err(error)) => return Err(error).context("failed to read the keyboard"),
                 None => Flow::End,
             },
@@ -113,6 +113,15 @@ pub(super) async fn show(
 fn size() -> anyhow::Result<Size> {
     let (width, height) = crossterm::terminal::size().context("failed to read the terminal's size")?;
     Ok(Size { width: width.min(MOST.width), height: height.min(MOST.height) })
+}
+
+/// Returns the next event if there is one already.
+async fn ready(keys: &mut EventStream) -> Option<std::io::Result<crossterm::event::Event>> {
+    tokio::select! {
+        biased;
+        event = keys.next() => event,
+        () = std::future::ready(()) => None,
+    }
 }
 
 async fn until(at: Option<Instant>) {
@@ -148,6 +157,32 @@ impl Screen {
             told_at: now,
             tick_at: None,
         }
+    }
+
+    /// Handles an event; while the filter takes text, with all keys that were typed meanwhile, so that rows are filtered
+    /// and drawn once for all of them.
+    async fn typed_ahead(
+        &mut self,
+        first: crossterm::event::Event,
+        keys: &mut EventStream,
+    ) -> anyhow::Result<Flow> {
+        let mut presses = Vec::new();
+        let mut next = Some(first);
+        while let Some(event) = next {
+            let press = keyboard::edits(&event).filter(|_| self.state.takes_filter());
+            let Some(press) = press else {
+                if !presses.is_empty() {
+                    self.handle(Msg::Typed(std::mem::take(&mut presses)))?;
+                    self.draw()?;
+                }
+                return self.typed(&event);
+            };
+            presses.push(press);
+            next = ready(keys).await.transpose().context("failed to read the keyboard")?;
+        }
+        let flow = self.handle(Msg::Typed(presses))?;
+        self.due = self.due.map(|_| Instant::now());
+        Ok(flow)
     }
 
     fn typed(&mut self, event: &crossterm::event::Event) -> anyhow::Result<Flow> {

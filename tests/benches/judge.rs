@@ -10,6 +10,7 @@ use claimtop::core::model::{
     ProcessTable, Record, RecordKind, Repo, Resource, ResourceKind, Role, Snapshot, StatedClaim, StatedPid,
     Surface, SurfaceState, Worktree,
 };
+use claimtop::testing::app::{Msg, Options, Press, Size, State, update};
 use claimtop::testing::core::{INITIAL_PID_NAMESPACE, INITIAL_TIME_NAMESPACE};
 use jiff::{SignedDuration, Timestamp};
 use rustix::time::{ClockId, clock_gettime};
@@ -23,6 +24,7 @@ pub(crate) fn bench(_: Option<&str>) {
     for windows in [125, 250, 500, 1_000] {
         measure(windows);
     }
+    filter(500);
 }
 
 fn measure(windows: usize) {
@@ -54,6 +56,26 @@ fn measure(windows: usize) {
         "{windows:>7}  {:>7}  {claims:>7}  {findings:>8}  {everything:>8.1} ms  {one:>8.1} ms",
         look.records.len()
     );
+}
+
+/// Prints what a key of the filter costs over the rows of a view, the dearest of a word.
+fn filter(windows: usize) {
+    let policy = Policy { signatures: Signatures::built_in().expect("signatures") };
+    let report = Arc::new(assess(&world(windows), &policy));
+    for (view, rows) in [('3', report.records.len()), ('4', report.claims.len())] {
+        let mut state = State::new(Options::default(), Size { width: 120, height: 40 }, report.taken_at);
+        update(&mut state, Msg::Looked(Arc::clone(&report)));
+        for key in [view, '/'] {
+            update(&mut state, Msg::Pressed(Press::Char(key)));
+        }
+        let mut dearest = 0.0_f64;
+        for key in "tree-12x".chars() {
+            let begun = spent();
+            update(&mut state, Msg::Pressed(Press::Char(key)));
+            dearest = dearest.max(spent() - begun);
+        }
+        println!("{rows:>7} rows: {dearest:.1} ms for a key of the filter");
+    }
 }
 
 /// Returns the processor time that this thread has spent, in milliseconds.

@@ -23,7 +23,7 @@ use crate::app::page::panel::Panel;
 use crate::app::state::activity::Activity;
 use crate::app::state::windows::{BringBack, PeekState};
 use crate::app::table::bands::Bands;
-use crate::app::table::filter::Filter;
+use crate::app::table::filter::{Filter, Focus};
 use crate::app::table::geometry::Size;
 use crate::app::table::view::{View, ViewPosition, ViewPositions};
 use crate::config::preference::Preferences;
@@ -370,6 +370,11 @@ impl State {
             View::Problems => has(|report| !report.problems().is_empty()),
             View::Machines => has(|report| !report.machines.is_empty()),
         }
+    }
+
+    /// Returns whether keys go into the filter's text.
+    pub(crate) fn takes_filter(&self) -> bool {
+        self.filter.focus == Focus::Text && self.layers.is_empty()
     }
 
     /// Returns the place in the shown view.

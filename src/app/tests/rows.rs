@@ -86,6 +86,27 @@ fn check_filter(text: &str, expected: &[&str]) {
 }
 
 #[test]
+fn keys_typed_at_once_filter_like_one_after_the_other() {
+    let check = |keys: &[Press]| {
+        let mut one = seen(testing::busy());
+        press(&mut one, "2/");
+        let mut all = one.clone();
+        keys.iter().for_each(|key| drop(update(&mut one, Msg::Pressed(*key))));
+        let effects = update(&mut all, Msg::Typed(keys.to_vec()));
+        let shown = |state: &State| {
+            let keys: Vec<Key> = state.visible().iter().map(|row| row.key.clone()).collect();
+            (state.filter.text.clone(), keys, state.layers.len())
+        };
+        assert_eq!(shown(&all), shown(&one), "{keys:?}");
+        assert!(effects.contains(&Effect::Redraw));
+    };
+    let typed = |text: &str| text.chars().map(Press::Char).collect::<Vec<_>>();
+    check(&typed("cart"));
+    check(&[typed("cat"), vec![Press::Backspace], typed("rt")].concat());
+    check(&[typed("x"), vec![Press::Ctrl('u')], typed("cart"), vec![Press::Enter], typed("?")].concat());
+}
+
+#[test]
 fn the_filter_looks_into_every_cell_and_heeds_case_where_a_capital_is_typed() {
     check_filter("cart", &["w-4711", "w-4890"]);
     check_filter("CART", &[]);

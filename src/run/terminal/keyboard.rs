@@ -19,6 +19,14 @@ pub(crate) fn messages(event: &Event) -> Vec<Msg> {
     }
 }
 
+/// Returns the key that an event types into a text: a character or one that takes characters away.
+pub(crate) fn edits(event: &Event) -> Option<Press> {
+    match messages(event).as_slice() {
+        [Msg::Pressed(press @ (Press::Char(_) | Press::Backspace | Press::Ctrl('u')))] => Some(*press),
+        _ => None,
+    }
+}
+
 /// A key with Alt is what a terminal makes of Esc and a key in quick succession. No key with Alt
 /// is bound, so it is taken as those two.
 fn presses(key: KeyEvent) -> Vec<Msg> {
