@@ -10,7 +10,7 @@ use super::guard::GuardKeys;
 use super::keep::Keep;
 use super::layers::Layer;
 use super::machine::MachineKeys;
-use super::notify::QuietHours;
+use super::notify::{AlertRank, QuietHours};
 use super::{Access, ColorChoice, Foresee, Glyphs, Notify, Retention, Switch, Theme};
 use crate::core::fleet::order::Accepts;
 use crate::core::fleet::transport::Machine;
@@ -33,6 +33,7 @@ struct Keys {
     notify: Option<Notify>,
     notify_command: Option<Spanned<Vec<String>>>,
     notify_quiet: Option<QuietHours>,
+    notify_from: Option<AlertRank>,
     keep_history: Option<bool>,
     foresee: Option<bool>,
     roots: Vec<Spanned<String>>,
@@ -74,6 +75,7 @@ pub(crate) fn parse(text: &str, home: &Path) -> Result<Layer, FileError> {
         notify: keys.notify,
         notify_command: keys.notify_command.map(|command| program(text, command)).transpose()?,
         notify_quiet: keys.notify_quiet,
+        notify_from: keys.notify_from,
         history: keys.keep_history.map(Switch::from_truth),
         foresee: keys.foresee.map(Foresee::from_truth),
         machines: machines(text, keys.machine)?,
@@ -142,7 +144,8 @@ mod tests {
     fn every_key_is_read() {
         let text = "theme = 'color-blind'\nascii = true\ncolor = 'never'\nmouse = true\nread_only = true\n\
                     keep_parked_days = 7\ntitle = false\nbell = true\nnotify = 'osc777'\nkeep_history = true\n\
-                    foresee = false\nroots = ['~/src', '/srv']\nobra_databases = ['~/o.db']\npostgres = 'postgres://u:p@h/d'\n\
+                    notify_from = 'collision'\nforesee = false\n\
+                    roots = ['~/src', '/srv']\nobra_databases = ['~/o.db']\npostgres = 'postgres://u:p@h/d'\n\
                     postgres_password_file = '~/.pgpass'\n[[agent]]\nname = 'mine'\ntitle = 'Mine'\n\
                     [[agent.match]]\ncomm = ['mine']\n[guard]\nnote = false\nexempt = ['gen']\n\
                     [[guard.tree]]\npath = '~/src/shop'\ngit = 'ask'\n[[guard.tree]]\npath = '~/src'\n\
@@ -155,6 +158,7 @@ mod tests {
         assert_eq!(layer.access, Some(Access::ReadOnly));
         assert_eq!(layer.retention, Some(Retention { days: 7 }));
         assert_eq!((layer.title, layer.bell), (Some(Switch::Off), Some(Switch::On)));
+        assert_eq!(layer.notify_from, Some(AlertRank::Collision));
         assert_eq!((layer.notify, layer.history), (Some(Notify::Osc777), Some(Switch::On)));
         assert_eq!(layer.foresee, Some(Foresee::CommandOnly));
         assert_eq!(layer.roots, [PathBuf::from("/home/dev/src"), PathBuf::from("/srv")]);
@@ -189,7 +193,7 @@ mod tests {
             "\n\nthemes = 'dark'\n",
             "line 3, key `themes`: unknown field `themes`, expected one of `theme`, `ascii`, `color`, `mouse`, \
              `read_only`, `keep_parked_days`, `title`, `bell`, `notify`, `notify_command`, `notify_quiet`, \
-             `keep_history`, `foresee`, `roots`, `obra_databases`, `postgres`, `postgres_password_file`, `agent`, `guard`, `keep`, `machine`, `accept_orders`, `fleet`",
+             `notify_from`, `keep_history`, `foresee`, `roots`, `obra_databases`, `postgres`, `postgres_password_file`, `agent`, `guard`, `keep`, `machine`, `accept_orders`, `fleet`",
         );
         check_error("mouse = 'on'\n", "line 1, key `mouse`: invalid type: string \"on\", expected a boolean");
         check_error(

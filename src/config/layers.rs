@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::fleet::Publishing;
 use super::guard::Guard;
 use super::keep::Keep;
-use super::notify::QuietHours;
+use super::notify::{AlertRank, QuietHours};
 use super::{Access, ColorChoice, Config, Foresee, Glyphs, Notify, Retention, Switch, Theme};
 use crate::core::fleet::order::Accepts;
 use crate::core::fleet::transport::Machine;
@@ -70,6 +70,8 @@ pub(crate) struct Layer {
     pub(crate) notify_command: Option<Vec<String>>,
     /// When it is not called.
     pub(crate) notify_quiet: Option<QuietHours>,
+    /// The least that a person is called for.
+    pub(crate) notify_from: Option<AlertRank>,
     /// Whether what is observed is kept.
     pub(crate) history: Option<Switch>,
     /// Whether an open screen compares working trees.
@@ -109,6 +111,7 @@ pub(crate) struct Origins {
     pub(crate) notify: Origin,
     pub(crate) notify_command: Origin,
     pub(crate) notify_quiet: Origin,
+    pub(crate) notify_from: Origin,
     pub(crate) history: Origin,
     pub(crate) foresee: Origin,
     pub(crate) guard: Origin,
@@ -138,6 +141,7 @@ impl Effective {
         cover(&mut self.config.alerts.title, &mut self.origins.title, layer.title, origin);
         cover(&mut self.config.alerts.bell, &mut self.origins.bell, layer.bell, origin);
         cover(&mut self.config.alerts.notify, &mut self.origins.notify, layer.notify, origin);
+        cover(&mut self.config.alerts.from, &mut self.origins.notify_from, layer.notify_from, origin);
         let (call, origins) = (&mut self.config.notify_command, &mut self.origins);
         cover(&mut call.command, &mut origins.notify_command, layer.notify_command, origin);
         cover(&mut call.quiet, &mut origins.notify_quiet, layer.notify_quiet.map(Some), origin);

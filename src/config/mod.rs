@@ -16,7 +16,7 @@ use serde::Deserialize;
 use self::fleet::Publishing;
 use self::guard::Guard;
 use self::keep::Keep;
-use self::notify::NotifyCommand;
+use self::notify::{AlertRank, NotifyCommand};
 use crate::core::fleet::order::Accepts;
 use crate::core::fleet::transport::Machine;
 use crate::core::judge::window::agent::Signature;
@@ -79,11 +79,14 @@ pub(crate) struct Alerts {
     pub(crate) bell: Switch,
     /// How the desktop is asked for a notification of a new problem.
     pub(crate) notify: Notify,
+    /// The least that a person is called for.
+    pub(crate) from: AlertRank,
 }
 
 impl Alerts {
     /// The title only.
-    pub(crate) const DEFAULT: Self = Self { title: Switch::On, bell: Switch::Off, notify: Notify::Off };
+    pub(crate) const DEFAULT: Self =
+        Self { title: Switch::On, bell: Switch::Off, notify: Notify::Off, from: AlertRank::Done };
 }
 
 impl Default for Alerts {

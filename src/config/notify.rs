@@ -3,6 +3,8 @@
 use jiff::civil::Time;
 use serde::Deserialize;
 
+use crate::core::model::text::named::named;
+
 /// A command of a person's own that says what is new.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct NotifyCommand {
@@ -10,6 +12,27 @@ pub(crate) struct NotifyCommand {
     pub(crate) command: Vec<String>,
     /// When it is not called.
     pub(crate) quiet: Option<QuietHours>,
+}
+
+named! {
+    /// What a person is called for, the least first; each includes those after it, as the screen ranks them.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+    pub(crate) enum AlertRank {
+        /// A finished turn.
+        #[default]
+        Done = "done",
+        /// A window that died with something left.
+        Death = "death",
+        /// A collision of windows.
+        Collision = "collision",
+        /// A window that waits for a person, has failed or is stuck.
+        Wait = "wait",
+    }
+}
+
+impl AlertRank {
+    /// All of them, the least first.
+    pub(crate) const ALL: [Self; 4] = [Self::Done, Self::Death, Self::Collision, Self::Wait];
 }
 
 /// A part of the day on a person's own clock, also one over midnight.

@@ -1,5 +1,6 @@
 //! What a person sets on the screen, with its effect at once.
 
+use crate::config::notify::AlertRank;
 use crate::config::{Alerts, Notify, Switch, Theme};
 
 /// What can be set on the screen.
@@ -10,6 +11,7 @@ pub enum Preference {
     Title,
     Bell,
     Notify,
+    NotifyFrom,
 }
 
 /// How it is set.
@@ -22,7 +24,8 @@ pub struct Preferences {
 
 impl Preference {
     /// Everything that can be set, in the order of the page.
-    pub(crate) const ALL: [Self; 5] = [Self::Theme, Self::Mouse, Self::Title, Self::Bell, Self::Notify];
+    pub(crate) const ALL: [Self; 6] =
+        [Self::Theme, Self::Mouse, Self::Title, Self::Bell, Self::Notify, Self::NotifyFrom];
 
     /// Returns its key in the configuration file.
     pub(crate) fn key(self) -> &'static str {
@@ -32,6 +35,7 @@ impl Preference {
             Self::Title => "title",
             Self::Bell => "bell",
             Self::Notify => "notify",
+            Self::NotifyFrom => "notify_from",
         }
     }
 
@@ -44,6 +48,7 @@ impl Preference {
             }
             Self::Title => "the terminal's title shows the most severe problems",
             Self::Bell => "the terminal's bell rings at a new problem or question",
+            Self::NotifyFrom => "the least that rings, notifies or calls: done, death, collision, wait",
             Self::Notify => "the terminal asks the desktop for a notification, by the sequence that it knows",
         }
     }
@@ -59,6 +64,7 @@ impl Preferences {
             Preference::Title => truth(self.alerts.title),
             Preference::Bell => truth(self.alerts.bell),
             Preference::Notify => self.alerts.notify.name(),
+            Preference::NotifyFrom => self.alerts.from.name(),
         }
     }
 
@@ -66,7 +72,9 @@ impl Preferences {
     pub(crate) fn literal(&self, of: Preference) -> String {
         match of {
             Preference::Mouse | Preference::Title | Preference::Bell => self.value(of).to_owned(),
-            Preference::Theme | Preference::Notify => format!("\"{}\"", self.value(of)),
+            Preference::Theme | Preference::Notify | Preference::NotifyFrom => {
+                format!("\"{}\"", self.value(of))
+            }
         }
     }
 
@@ -82,6 +90,7 @@ impl Preferences {
                 let all = [Notify::Off, Notify::Osc9, Notify::Osc777];
                 self.alerts.notify = after(&all, self.alerts.notify);
             }
+            Preference::NotifyFrom => self.alerts.from = after(&AlertRank::ALL, self.alerts.from),
         }
     }
 }
@@ -112,6 +121,7 @@ mod tests {
             let expected = match which {
                 Preference::Theme => Theme::ALL.len(),
                 Preference::Notify => 3,
+                Preference::NotifyFrom => AlertRank::ALL.len(),
                 Preference::Mouse | Preference::Title | Preference::Bell => 2,
             };
             seen.dedup();

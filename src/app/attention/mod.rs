@@ -10,6 +10,7 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::app::attention::unseen::UnseenWindows;
+use crate::config::notify::AlertRank;
 use crate::config::{Alerts, Switch};
 use crate::core::model::text::shown;
 use crate::core::model::{Code, Finding, Need, NeedKind, Report, Severity};
@@ -41,6 +42,7 @@ struct News {
     sentence: String,
     /// In a few words for other devices.
     brief: String,
+    rank: AlertRank,
 }
 
 /// What was reported to the person.
@@ -57,7 +59,7 @@ pub(crate) struct Attention {
 impl News {
     fn of_need(report: &Report, need: &Need) -> Self {
         let sentence = sentence(report, need, report.taken_at);
-        Self { brief: brief::of_need(report, need), sentence }
+        Self { brief: brief::of_need(report, need), sentence, rank: rank_of(need) }
     }
 }
 
@@ -70,7 +72,7 @@ impl Attention {
             made.push(Alert::Title(title.clone()));
         }
         self.title = title;
-        self.learn(report);
+        self.learn(report, alerts.from);
         let is_silent =
             self.called_at.is_some_and(|at| report.taken_at.duration_since(at).abs() < SILENT_FOR);
         if !self.untold.is_empty() && !is_silent {
@@ -84,7 +86,7 @@ impl Attention {
     }
 
     /// Notes which troubles are new. What was there at the start is on the screen.
-    fn learn(&mut self, report: &Arc<Report>) {
+    fn learn(&mut self, report: &Arc<Report>, from: AlertRank) {
         if let Some(before) = self.known.replace(Arc::clone(report)) {
             let known: Vec<&Finding> = urgent(&before).collect();
             let is_new = |finding: &&Finding| {
@@ -94,6 +96,7 @@ impl Attention {
             self.untold.extend(new.map(|finding| News {
                 sentence: shown(&machine::problem(finding)),
                 brief: brief::of_finding(report, finding),
+                rank: if finding.code == Code::DeadHolder { AlertRank::Death } else { AlertRank::Collision },
             }));
             self.untold.extend(new_waits(&before, report));
             let mut unseen = UnseenWindows::default();
@@ -103,7 +106,21 @@ impl Attention {
                 .into_iter()
                 .map(|need| Need { kind: NeedKind::Done { asked: None }, ..need });
             self.untold.extend(done.map(|need| News::of_need(report, &need)));
+            self.untold.retain(|news| news.rank >= from);
         }
+    }
+}
+
+/// Ranks a need of a window.
+fn rank_of(need: &Need) -> AlertRank {
+    match need.kind {
+        NeedKind::Waits { .. }
+        | NeedKind::Failed { .. }
+        | NeedKind::Stuck { .. }
+        | NeedKind::Unfinished { .. } => AlertRank::Wait,
+        NeedKind::Collision { .. } | NeedKind::Alike { .. } => AlertRank::Collision,
+        NeedKind::Died(_) | NeedKind::MoreDied { .. } => AlertRank::Death,
+        NeedKind::Done { .. } => AlertRank::Done,
     }
 }
 
@@ -206,6 +223,31 @@ mod tests {
             matches!(later.as_slice(), [Alert::Bell, Alert::Notification(_), Alert::Call(_)]),
             "{later:?}"
         );
+    }
+
+    #[test]
+    fn what_ranks_below_the_threshold_calls_nobody() {
+        let called = |from: AlertRank| {
+            let alerts = Alerts { from, ..ALL };
+            let mut attention = Attention::default();
+            attention.take(&at(quiet(), 0), alerts);
+            let made = attention.take(&at(busy(), 1), alerts);
+            made.into_iter().find_map(|alert| match alert {
+                Alert::Notification(text) => Some(text),
+                Alert::Title(_) | Alert::Bell | Alert::Call(_) => None,
+            })
+        };
+        let number = |from| {
+            let text = called(from)?;
+            let more = text.rsplit_once("(and ").and_then(|(_, more)| more.split(' ').next());
+            Some(more.map_or(1, |more| 1 + more.parse::<usize>().unwrap()))
+        };
+        let [done, death, collision, wait] = AlertRank::ALL.map(number);
+        assert!(
+            done >= death && death > collision && collision > wait,
+            "{done:?} {death:?} {collision:?} {wait:?}"
+        );
+        assert!(collision.is_some());
     }
 
     #[test]

@@ -12,7 +12,7 @@ pub(crate) fn write(page: &mut Page, state: &State) -> Vec<Choice> {
     for which in Preference::ALL {
         let value = state.preferences.value(which);
         let line =
-            Line::new(&format!("{:8}", which.key()), Tone::Plain).then(&format!("{value:18}"), Tone::Key);
+            Line::new(&format!("{:12}", which.key()), Tone::Plain).then(&format!("{value:18}"), Tone::Key);
         choices.push(Choice::line(page.lines.len(), Pick::Preference(which)));
         page.lines.push(line.then(which.summary(), Tone::Dim));
     }

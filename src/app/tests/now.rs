@@ -187,10 +187,10 @@ fn y_copies_the_command_that_is_advised() {
 fn a_setting_turns_to_its_next_value_at_once() {
     let mut state = seen(needing());
     press(&mut state, ",");
-    assert!(panel_text(&state).starts_with("theme   dark"), "{}", panel_text(&state));
+    assert!(panel_text(&state).starts_with("theme       dark"), "{}", panel_text(&state));
     let effects = press(&mut state, "\n");
     assert!(effects.iter().any(|one| matches!(one, Effect::Prefer(Preference::Theme, _))), "{effects:?}");
-    assert!(panel_text(&state).starts_with("theme   light"), "{}", panel_text(&state));
+    assert!(panel_text(&state).starts_with("theme       light"), "{}", panel_text(&state));
     press(&mut state, "j\n");
-    assert!(panel_text(&state).contains("mouse   true"), "{}", panel_text(&state));
+    assert!(panel_text(&state).contains("mouse       true"), "{}", panel_text(&state));
 }

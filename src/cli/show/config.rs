@@ -105,6 +105,7 @@ fn values(settings: &Settings) -> Columns {
     row("notify_command", if words.is_empty() { "none".to_owned() } else { words }, origins.notify_command);
     let quiet = call.quiet.map_or_else(|| "none".to_owned(), QuietHours::text);
     row("notify_quiet", quiet, origins.notify_quiet);
+    row("notify_from", config.alerts.from.name().to_owned(), origins.notify_from);
     let everywhere = config.guard.levels(Path::new("/"));
     row("guard", levels_text(everywhere), origins.guard);
     for tree in config.guard.trees() {
