@@ -22,8 +22,8 @@ use crate::act::state::journal_store::{Lock, OnWait, ReadOnlyState, StateFolder}
 use crate::act::stop::system::Machine;
 use crate::act::{look, prune};
 use crate::core::fleet::order::{OrderReceipt, Settle};
-use crate::core::history::journal::{Entry, History};
-use crate::core::model::{Format, Report, Request, Untrusted};
+use crate::core::history::journal::{Entry, History, Intent, Outcome};
+use crate::core::model::{Action, EndResult, Format, Report, Request, Untrusted};
 use crate::core::plan::bring_back::{ClosedWindow, closed_windows, may_run_it};
 use crate::observe::Observer;
 use crate::source::provenance::descents::Descents;
@@ -38,6 +38,26 @@ const BETWEEN_LOOKS: Duration = Duration::from_millis(250);
 pub(crate) enum Opening {
     Done,
     Refused,
+}
+
+/// Journals that a dead window was opened again.
+fn note_opened(lock: &mut Lock<'_, System>, one: &ClosedWindow, now: Timestamp) -> Result<(), ActionError> {
+    let entry = lock.history.next();
+    let intent = Intent {
+        action: Action::BringBack,
+        title: one.name.shown(),
+        why: format!("its window died without being closed; session {}", one.session),
+        movements: Vec::new(),
+        home: None,
+        boot_id: None,
+        leads: Vec::new(),
+        undoes: None,
+        follows: None,
+        order: None,
+        settings: None,
+    };
+    lock.begin(entry, &intent, now)?;
+    lock.finish(entry, Outcome::new(EndResult::Done, String::new()), now)
 }
 
 /// Takes a look, and returns the windows that have died without being closed, and why some are not opened from here.
@@ -209,15 +229,20 @@ impl Executor {
         mut open: impl FnMut(Option<&ClosedWindow>) -> (T, Opening),
     ) -> Result<Vec<T>, ActionError> {
         let now = self.observer.now();
-        let _lock = self.state.renewed()?.locked(now)?;
+        let mut lock = self.state.renewed()?.locked(now)?;
         let closed = closed_now(&mut self.observer, self.testimony.as_ref());
         let mut results = Vec::new();
         let mut unseen = Vec::new();
         for session in sessions {
-            let (result, reopened) = open(closed.iter().find(|one| one.session == *session));
+            let one = closed.iter().find(|one| one.session == *session);
+            let (result, reopened) = open(one);
             results.push(result);
             if reopened == Opening::Done {
                 unseen.push(session);
+                // It is open now, whether that can be written down or not.
+                if let Some(Err(error)) = one.map(|one| note_opened(&mut lock, one, now)) {
+                    tracing::warn!(%error, "failed to journal a window that was brought back");
+                }
             }
         }
         for _ in 0..SEEN_AFTER {

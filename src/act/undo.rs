@@ -14,7 +14,7 @@ use crate::act::fs::print::print_of;
 use crate::act::fs::put::far;
 use crate::act::preflight::prepared::{NewTime, PreparedStep, RowTarget};
 use crate::act::state::journal_store::Lock;
-use crate::core::history::journal::{Entry, NOT_BACK};
+use crate::core::history::journal::{Entry, NOT_BACK, NOT_CLOSED};
 use crate::core::history::movement::{Movement, ParkLocation, Print};
 use crate::core::model::report::need;
 use crate::core::model::snapshot::row::is_in;
@@ -190,6 +190,7 @@ fn why_not(entry: &Entry) -> String {
         _ if entry.intent.undoes.is_some() => "it is itself an undo".to_owned(),
         (Some(by), _) => format!("entry {by} has undone it"),
         _ if entry.is_stop() => NOT_BACK.to_owned(),
+        _ if entry.is_opening() => NOT_CLOSED.to_owned(),
         _ if entry.pruned => "its parked files were discarded: `journal --prune` has removed them, or will when it is run again".to_owned(),
         (None, Some(outcome)) if !outcome.detail.is_empty() => outcome.detail.clone(),
         (None, Some(_)) => "nothing was done".to_owned(),

@@ -43,6 +43,7 @@ pub(crate) fn action(action: Action) -> &'static str {
         Action::Stop => "stop",
         Action::Rescue => "rescue",
         Action::Setup => "setup",
+        Action::BringBack => "bring back",
     }
 }
 

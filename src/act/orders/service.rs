@@ -21,6 +21,7 @@ const DEAD_ONLY: &str =
     "this machine accepts orders only for what is proven dead (accept_orders, or fleet.accept)";
 
 /// Why nothing is brought back by an order.
+const BRING_BACK_HERE: &str = "a window is brought back on its own machine (claimtop bring-back)";
 const RESCUE_HERE: &str = "what windows wrote is brought back on their own machine (claimtop rescue)";
 
 /// Why no settings are changed by an order.
@@ -56,6 +57,9 @@ impl OrderService {
                 let all = requests.iter().zip(seen);
                 all.map(|(request, seen)| match request.action() {
                     Action::Setup => Err(Obstacle { kind: ErrorKind::Never, text: SETUP_HERE.to_owned() }),
+                    Action::BringBack => {
+                        Err(Obstacle { kind: ErrorKind::Never, text: BRING_BACK_HERE.to_owned() })
+                    }
                     Action::Rescue => Err(Obstacle { kind: ErrorKind::Never, text: RESCUE_HERE.to_owned() }),
                     Action::Release | Action::Migrate | Action::Park | Action::Undo | Action::Stop => {
                         self.proposed(seen, steady)

@@ -1,7 +1,7 @@
 //! What is known of an entry of the journal.
 
 use crate::app::rows::history::outcome;
-use crate::core::history::journal::{Entry, NOT_BACK};
+use crate::core::history::journal::{Entry, NOT_BACK, NOT_CLOSED};
 use crate::core::history::movement::Movement;
 use crate::core::model::{ProcessPrint, RowChange};
 use crate::present::text::fact;
@@ -55,6 +55,7 @@ fn undo(entry: &Entry) -> String {
         None if entry.can_be_undone() => "z shows how".to_owned(),
         None if entry.is_open() => "it was interrupted, or is being done: z puts it right".to_owned(),
         None if entry.is_stop() => NOT_BACK.to_owned(),
+        None if entry.is_opening() => NOT_CLOSED.to_owned(),
         None if entry.pruned => "its parked files were removed for good".to_owned(),
         None => "there is nothing to undo".to_owned(),
     }

@@ -199,7 +199,13 @@ fn of_window(index: &Index, window: &WindowView, action: Action) -> Vec<Key> {
         (true, Action::Release) => claims_of(&index.report, window),
         (
             true,
-            Action::Migrate | Action::Park | Action::Undo | Action::Stop | Action::Rescue | Action::Setup,
+            Action::Migrate
+            | Action::Park
+            | Action::Undo
+            | Action::Stop
+            | Action::Rescue
+            | Action::Setup
+            | Action::BringBack,
         )
         | (false, _) => own,
     }

@@ -108,7 +108,12 @@ fn asked(report: &Report, found: Match<'_>, action: Action) -> Result<Vec<Reques
         }
         (
             Match::Left(record),
-            Action::Migrate | Action::Undo | Action::Stop | Action::Rescue | Action::Setup,
+            Action::Migrate
+            | Action::Undo
+            | Action::Stop
+            | Action::Rescue
+            | Action::Setup
+            | Action::BringBack,
         ) => {
             vec![act(&record.key)]
         }

@@ -12,6 +12,9 @@ use crate::core::model::{Action, EndResult, OrderNote, OrderSide, ProcessId, Set
 /// Why ending processes is not undone.
 pub(crate) const NOT_BACK: &str = "ended processes do not come back";
 
+/// Why bringing a window back is not undone.
+pub(crate) const NOT_CLOSED: &str = "a window that was opened stays open: close it there";
+
 /// An intended action, written before anything is touched.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Intent {
@@ -157,6 +160,7 @@ impl Entry {
             && !self.pruned
             && (self.intent.undoes.is_none() || self.is_stuck() && self.has_taken())
             && !self.is_stop()
+            && !self.is_opening()
     }
 
     /// Returns whether it ended here without being done, and has not been undone since: it should have parked
@@ -186,6 +190,11 @@ impl Entry {
             Movement::Exchange { .. } => true,
             Movement::Take { .. } | Movement::Rows { .. } | Movement::Stop { .. } => false,
         })
+    }
+
+    /// Returns whether it opened a window, which no undo closes.
+    pub(crate) fn is_opening(&self) -> bool {
+        self.intent.action == Action::BringBack
     }
 
     /// Returns whether it ended processes, which do not come back.

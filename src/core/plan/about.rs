@@ -7,6 +7,7 @@ use crate::core::model::{
     Action, BrokenPath, ClaimView, ClaudeCode, Code, Confirmation, FilePath, Format, Generation, Key,
     Location, Plan, RecordDetail, RecordKind, RecordView, Releasable, Report, Step, VerdictState,
 };
+use crate::core::plan::bring_back::ends_listing;
 use crate::core::plan::rescue::plan_lost;
 use crate::core::plan::{holder, leo, rows};
 
@@ -96,16 +97,20 @@ impl About<'_> {
         }
         match action {
             Action::Migrate => self.migration(),
-            Action::Release | Action::Park | Action::Undo | Action::Stop | Action::Rescue | Action::Setup => {
-                self.release()
-            }
+            Action::Release
+            | Action::Park
+            | Action::Undo
+            | Action::Stop
+            | Action::Rescue
+            | Action::Setup
+            | Action::BringBack => self.release(),
         }
     }
 
     fn release(self) -> Plan {
         Plan {
             what: what(self.report, self.record, self.key),
-            why: why(self.record, self.user.clone()),
+            why: why(self.record, self.user.clone()).into_iter().chain(ends_listing(self.record)).collect(),
             used_by: self.user.clone().filter(|_| self.record.verdict.state == VerdictState::Dead),
             steps: steps(self.report, self.record, self.key),
             follows: follows(self.report, self.record, self.key),

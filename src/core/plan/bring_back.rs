@@ -16,8 +16,8 @@ use crate::core::model::report::need::resume;
 use crate::core::model::snapshot::note::BoundSession;
 use crate::core::model::snapshot::process::has_exited;
 use crate::core::model::{
-    Format, JudgedRecord, Key, KeyKind, Process, RecordKind, Report, Snapshot, Strength, Untrusted,
-    VerdictState, WindowView,
+    Format, JudgedRecord, Key, KeyKind, Process, RecordKind, RecordView, Report, Snapshot, Strength,
+    Untrusted, VerdictState, WindowView,
 };
 
 /// A window that has died without being closed.
@@ -126,8 +126,18 @@ fn of_note(report: &Report, world: &World<'_>, note: &BoundSession) -> Option<Cl
     })
 }
 
+/// Says that the dead window of a record is not listed any more once the record is let go.
+pub(crate) fn ends_listing(record: &RecordView) -> Option<String> {
+    let is_of_session = matches!(record.kind, RecordKind::Session | RecordKind::Lock);
+    let is_listed = is_of_session && has_died(record) && record.location.path().is_some();
+    record.session_id.as_ref().filter(|_| is_listed).and_then(|session| {
+        resume(record.format.name(), session, None)?;
+        Some(format!("claimtop bring-back will not find {} by it any more", record.title))
+    })
+}
+
 /// Returns whether the holder of a record is dead, and its session runs nowhere else.
-fn has_died(record: &JudgedRecord) -> bool {
+fn has_died(record: &RecordView) -> bool {
     record.verdict.state == VerdictState::Dead && record.lives_in.is_none() && record.lives_on.is_none()
 }
 

@@ -5,6 +5,7 @@ use crate::core::model::{
     VerdictState,
 };
 use crate::core::plan::about::plan_for;
+use crate::core::plan::bring_back::ends_listing;
 
 /// Returns this record and the others that its window has left, in the order in which they go: proof that others are
 /// dead goes after them. A window that lives has none.
@@ -99,6 +100,7 @@ pub fn plan_left(report: &Report, key: &Key) -> Plan {
         what: format!("release everything that {name} left behind and that is proven dead: {number}"),
         why: std::iter::once("its holder is proven dead, for each record by its own rule".to_owned())
             .chain(stays)
+            .chain(left.iter().find_map(|record| ends_listing(record)))
             .collect(),
         follows: parts,
         inverse: "undo takes back everything that was done".to_owned(),

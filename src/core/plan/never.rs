@@ -29,6 +29,7 @@ impl About<'_> {
         }
         match action {
             Action::Rescue => Some(("this is not a file that a window wrote", "claimtop rescue lists them")),
+            Action::BringBack => Some(("this is not a dead window", "claimtop bring-back lists those")),
             Action::Setup => Some(("these are not an agent's settings", "claimtop setup changes those")),
             Action::Stop => Some(("this is not a process", "end a window or a left-over")),
             Action::Undo => Some(("this is not a journal entry", "undo a journal entry")),

@@ -173,6 +173,11 @@ fn a_dead_window_is_brought_back_unless_something_alive_may_run_its_session() {
     assert_eq!(ran.as_deref(), Some(format!("{folder} --resume {SESSION}\n").as_str()));
     let names = tmux.ask(&["list-windows", "-t", "work", "-F", "#{window_name}"]);
     assert!(names.contains("pay --touch pwned-"), "{names}");
+    let journal: Value = serde_json::from_str(&run(&["journal", "--json"]).out).unwrap();
+    let entry = journal["entries"].as_array().unwrap().last().unwrap().clone();
+    assert_eq!((&entry["action"], &entry["title"]), (&"bring-back".into(), &HOSTILE.into()), "{entry}");
+    let undone = run(&["undo", &entry["number"].to_string()]);
+    assert!(undone.code == 3 && undone.out.contains("stays open"), "{undone:?}");
     let again = run(&["bring-back", HOSTILE, "--yes"]);
     assert_eq!(again.code, 3, "{again:?}");
     assert!(again.out.contains("already") || again.out.contains("may run its session"), "{again:?}");

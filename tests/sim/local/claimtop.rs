@@ -135,6 +135,7 @@ fn name(request: &Request) -> &'static str {
         Request::Act { action: Action::Stop, .. } => "end of nothing",
         Request::Act { action: Action::Rescue, .. } => "rescue of nothing",
         Request::Act { action: Action::Setup, .. } => "set-up of nothing",
+        Request::Act { action: Action::BringBack, .. } => "bring-back of nothing",
         Request::Rescue { .. } => "rescue",
         Request::Setup { .. } => "set-up",
         Request::Stop { .. } => "end",

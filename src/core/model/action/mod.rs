@@ -37,6 +37,9 @@ pub enum Action {
     Rescue,
     /// Add claimtop's hooks to agents' settings, or remove them.
     Setup,
+    /// Open a dead window again.
+    #[serde(rename = "bring-back")]
+    BringBack,
 }
 
 /// A request for an action.
