@@ -230,6 +230,8 @@ pub struct Jump {
     /// The machine that it is on; `None` for this one.
     pub(crate) machine: Option<String>,
     pub(crate) place: PlaceView,
+    /// Its terminal, such as `pts/3`.
+    pub(crate) tty: Option<String>,
 }
 
 /// What the screen asks its shell to do. It never does anything itself.

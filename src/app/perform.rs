@@ -299,8 +299,9 @@ fn jump(state: &mut State) -> Vec<Effect> {
     let here = window.key.machine().is_none();
     let machine = window.key.machine().map(str::to_owned);
     let can_go = window.has_pane();
+    let tty = window.tty.as_ref().map(|tty| tty.raw().to_owned());
     let effects = match can_go.then_some(place) {
-        Some(place) => vec![Effect::Jump(Jump { name: name.clone(), machine, place }), Effect::Redraw],
+        Some(place) => vec![Effect::Jump(Jump { name: name.clone(), machine, place, tty }), Effect::Redraw],
         None => vec![Effect::Redraw],
     };
     state.message = Some(match (window.place.to_text(), &window.tty) {

@@ -15,7 +15,7 @@ use crate::core::model::text::shown;
 use crate::core::model::{Keeper, PlaceView, Untrusted};
 use crate::run::bring_back::Opener;
 use crate::run::threads::event::Event;
-use crate::source::os::program::{ProgramError, output, run, run_slow};
+use crate::source::os::program::{ProgramError, output, output_with, run, run_slow};
 
 /// Why a jump did not succeed.
 #[derive(Debug, thiserror::Error)]
@@ -46,7 +46,7 @@ pub(crate) fn start(jump: Jump, ways: Ways, sender: Sender<Event>) {
 
 /// Jumps and says in one sentence what became of it.
 fn go(jump: &Jump, ways: &Ways) -> String {
-    let Jump { name, machine, place } = jump;
+    let Jump { name, machine, place, tty: _ } = jump;
     if let Some(machine) = machine {
         return elsewhere((name, machine), place, ways);
     }
@@ -54,6 +54,7 @@ fn go(jump: &Jump, ways: &Ways) -> String {
         Some(Keeper::Tmux) => tmux(place),
         Some(Keeper::Zellij) => zellij(place),
         Some(Keeper::Kitty) => kitty(place),
+        Some(Keeper::Wezterm) => wezterm(place, jump.tty.as_deref()),
         Some(Keeper::Screen | Keeper::Vscode) | None => Err(Trouble::Nowhere),
     };
     match outcome {
@@ -144,6 +145,32 @@ fn kitty(place: &PlaceView) -> Result<String, Trouble> {
     Ok(format!("kitty shows its window {pane}"))
 }
 
+/// Asks WezTerm to show the pane, if it says that this pane has the window's very terminal.
+fn wezterm(place: &PlaceView, tty: Option<&str>) -> Result<String, Trouble> {
+    let pane = place.pane.as_ref().filter(|pane| is_number(pane.raw(), "")).ok_or(Trouble::Nowhere)?;
+    let (socket, tty) = place.socket.as_ref().zip(tty).ok_or(Trouble::Nowhere)?;
+    let variables = [("WEZTERM_UNIX_SOCKET", socket.raw())];
+    let ask = |arguments: &[&str]| output_with(program(place, "wezterm"), (arguments, &variables));
+    let panes = ask(&["cli", "--no-auto-start", "list", "--format", "json"])?;
+    if !has_pane(&panes, pane.raw(), tty) {
+        return Err(Trouble::Nowhere);
+    }
+    ask(&["cli", "--no-auto-start", "activate-pane", "--pane-id", pane.raw()])?;
+    Ok(format!("WezTerm shows its pane {pane}"))
+}
+
+/// Returns whether a list of WezTerm's panes has one of this number on this terminal.
+fn has_pane(panes: &[u8], pane: &str, tty: &str) -> bool {
+    #[derive(serde::Deserialize)]
+    struct Pane {
+        pane_id: u64,
+        tty_name: Option<String>,
+    }
+    let panes: Vec<Pane> = serde_json::from_slice(panes).unwrap_or_default();
+    let is_on = |name: &str| name.strip_prefix("/dev/").unwrap_or(name) == tty;
+    panes.iter().any(|one| one.pane_id.to_string() == pane && one.tty_name.as_deref().is_some_and(is_on))
+}
+
 fn is_number(text: &str, prefix: &str) -> bool {
     let digits = text.strip_prefix(prefix).unwrap_or_default();
     !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
@@ -169,7 +196,8 @@ mod tests {
 
     #[track_caller]
     fn check(place: PlaceView, expected: &str) {
-        let told = go(&Jump { name: "shop".to_owned(), machine: None, place }, &Ways::default());
+        let jump = Jump { name: "shop".to_owned(), machine: None, place, tty: Some("pts/3".to_owned()) };
+        let told = go(&jump, &Ways::default());
         assert!(told.contains(expected), "{told}");
     }
 
@@ -187,8 +215,8 @@ mod tests {
         let hanging = folder.path().join("tmux");
         std::fs::write(&hanging, "#!/bin/sh\nexec sleep 60\n").unwrap();
         std::fs::set_permissions(&hanging, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
-        let jump =
-            Jump { name: "shop".to_owned(), machine: None, place: place(hanging.to_str().unwrap(), "%3") };
+        let place = place(hanging.to_str().unwrap(), "%3");
+        let jump = Jump { name: "shop".to_owned(), machine: None, place, tty: None };
         // As long as another thread's child has the script open for writing, it is busy.
         let told = std::iter::repeat_with(|| go(&jump, &Ways::default()))
             .find(|told| !told.contains("busy"))
@@ -202,7 +230,7 @@ mod tests {
         let ways = Ways { machines: machines.into(), opener: Opener::Nobody };
         let told = |machine: &str| {
             let (name, machine) = ("shop".to_owned(), Some(machine.to_owned()));
-            go(&Jump { name, machine, place: place("tmux", "%3") }, &ways)
+            go(&Jump { name, machine, place: place("tmux", "%3"), tty: None }, &ways)
         };
         let expected = "shop is on devbox; show it with: ssh -t -- devbox 'tmux -S /tmp/x select-window -t ";
         assert!(told("devbox").starts_with(expected), "{}", told("devbox"));
@@ -221,6 +249,46 @@ mod tests {
         check(kitty("3", &[]), "its pane is not known exactly");
         check(kitty("3 or id:4", &[71]), "its pane is not known exactly");
         check(PlaceView { program: Some("/bin/false".into()), ..kitty("3", &[71]) }, "false refused: ");
+    }
+
+    /// What `wezterm cli list --format json` prints, with what is not read left out.
+    const PANES: &str = r#"[{"window_id":0,"tab_id":0,"pane_id":7,"workspace":"default","size":{"rows":24,"cols":80},
+        "title":"shop","cwd":"file://vm/w","is_active":true,"tty_name":"/dev/pts/3"},{"pane_id":8,"tty_name":null}]"#;
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "a test writes its script")]
+    fn wezterm_shows_a_pane_only_if_that_has_the_windows_terminal() {
+        let folder = tempfile::tempdir().unwrap();
+        let script = folder.path().join("wezterm");
+        let asked = folder.path().join("asked");
+        let text = format!(
+            "#!/bin/sh\necho \"$WEZTERM_UNIX_SOCKET $*\" >> {}\n[ \"$3\" != list ] || cat <<'END'\n{PANES}\nEND\n",
+            asked.display()
+        );
+        std::fs::write(&script, text).unwrap();
+        std::fs::set_permissions(&script, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
+        let told = |pane: &str, tty: Option<&str>| {
+            let place = PlaceView {
+                keeper: Some(Keeper::Wezterm),
+                socket: Some("/run/gui-sock-9".into()),
+                ..place(script.to_str().unwrap(), pane)
+            };
+            let tty = tty.map(str::to_owned);
+            let jump = Jump { name: "shop".to_owned(), machine: None, place, tty };
+            // As long as another thread's child has the script open for writing, it is busy.
+            std::iter::repeat_with(|| go(&jump, &Ways::default()))
+                .find(|told| !told.contains("busy"))
+                .unwrap()
+        };
+        assert_eq!(told("7", Some("pts/3")), "shop: WezTerm shows its pane 7");
+        let expected = "/run/gui-sock-9 cli --no-auto-start list --format json\n\
+                        /run/gui-sock-9 cli --no-auto-start activate-pane --pane-id 7\n";
+        assert_eq!(std::fs::read_to_string(&asked).unwrap(), expected);
+        for (pane, tty) in [("7", Some("pts/4")), ("8", Some("pts/3")), ("7", None), ("7 -h", Some("pts/3"))]
+        {
+            assert!(told(pane, tty).ends_with("its pane is not known exactly"), "{pane} {tty:?}");
+        }
+        assert!(!std::fs::read_to_string(&asked).unwrap().replace(expected, "").contains("activate"));
     }
 
     #[test]

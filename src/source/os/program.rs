@@ -18,6 +18,12 @@ const WORDS: u64 = 512;
 /// The most bytes of an answer that are read: what a pipe holds, so that no program waits for its reader (pipe(7)).
 const ANSWER: u64 = 64 << 10;
 
+/// The arguments of a program, and the variables that it gets beside claimtop's own.
+type Words<'a> = (&'a [&'a str], &'a [(&'a str, &'a str)]);
+
+/// No variables.
+const NOTHING: &[(&str, &str)] = &[];
+
 /// Why a program did not do what it was asked.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ProgramError {
@@ -34,7 +40,7 @@ pub(crate) enum ProgramError {
 /// # Errors
 /// It cannot be started, does not end in time, or says that it failed.
 pub(crate) fn run(program: &str, arguments: &[&str]) -> Result<(), ProgramError> {
-    finish((program, DEADLINE), arguments, Stdio::null()).map(drop)
+    finish((program, DEADLINE), (arguments, NOTHING), Stdio::null()).map(drop)
 }
 
 /// Runs a program like [`run`] that may take a few seconds.
@@ -42,7 +48,7 @@ pub(crate) fn run(program: &str, arguments: &[&str]) -> Result<(), ProgramError>
 /// # Errors
 /// The same.
 pub(crate) fn run_slow(program: &str, arguments: &[&str]) -> Result<(), ProgramError> {
-    finish((program, SLOW_DEADLINE), arguments, Stdio::null()).map(drop)
+    finish((program, SLOW_DEADLINE), (arguments, NOTHING), Stdio::null()).map(drop)
 }
 
 /// Runs a program like [`run`], and returns what it writes.
@@ -50,19 +56,32 @@ pub(crate) fn run_slow(program: &str, arguments: &[&str]) -> Result<(), ProgramE
 /// # Errors
 /// The same.
 pub(crate) fn output(program: &str, arguments: &[&str]) -> Result<Vec<u8>, ProgramError> {
-    let mut child = finish((program, DEADLINE), arguments, Stdio::piped())?;
+    output_with(program, (arguments, NOTHING))
+}
+
+/// Runs a program like [`output`], with variables of its own.
+///
+/// # Errors
+/// The same.
+pub(crate) fn output_with(program: &str, words: Words<'_>) -> Result<Vec<u8>, ProgramError> {
+    let mut child = finish((program, DEADLINE), words, Stdio::piped())?;
     Ok(child.stdout.take().map(|answer| read_now(answer, ANSWER)).unwrap_or_default())
 }
 
 fn finish(
     (program, deadline): (&str, Duration),
-    arguments: &[&str],
+    (arguments, variables): Words<'_>,
     answer: Stdio,
 ) -> Result<Child, ProgramError> {
     let name = || program.rsplit('/').next().unwrap_or(program).to_owned();
     #[expect(clippy::disallowed_methods, reason = "a person asked to see a pane")]
     let mut command = Command::new(program);
-    command.args(arguments).stdin(Stdio::null()).stdout(answer).stderr(Stdio::piped());
+    command
+        .args(arguments)
+        .envs(variables.iter().copied())
+        .stdin(Stdio::null())
+        .stdout(answer)
+        .stderr(Stdio::piped());
     let mut child = command.spawn().map_err(|error| ProgramError::NotStarted(name(), error))?;
     match ended(&mut child, deadline) {
         Some(status) if status.success() => Ok(child),

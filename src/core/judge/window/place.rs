@@ -12,7 +12,8 @@ pub(crate) fn place_of(process: &Process, table: &ProcessTable) -> PlaceView {
     let mut above = chain.iter().enumerate().skip(1);
     let seat = above.find_map(|(at, server)| {
         let below = || chain.iter().take(at).map(|process| process.id.pid).collect();
-        seat_at(server, details).or_else(|| kitty(server, below, details))
+        let seat = seat_at(server, details).or_else(|| kitty(server, below, details));
+        seat.or_else(|| wezterm(server, details))
     });
     let seat = seat.or_else(|| editor(details));
     let ssh = variable(details, "SSH_CONNECTION").and_then(|text| text.raw().split(' ').next());
@@ -67,12 +68,28 @@ fn kitty(server: &Process, below: impl Fn() -> Vec<u32>, own: &Details) -> Optio
     })
 }
 
+/// Returns the place in a pane of WezTerm, whose socket bears the number of its process.
+fn wezterm(server: &Process, own: &Details) -> Option<PlaceView> {
+    let socket = variable(own, "WEZTERM_UNIX_SOCKET").filter(|at| at.raw().starts_with('/'))?;
+    let is_this = socket.raw().ends_with(&format!("/gui-sock-{}", server.id.pid));
+    if server.comm.raw() != "wezterm-gui" || !is_this {
+        return None;
+    }
+    Some(PlaceView {
+        keeper: Some(Keeper::Wezterm),
+        pane: Some(variable(own, "WEZTERM_PANE")?.clone()),
+        socket: Some(socket.clone()),
+        program: program(server, own).map(|gui| gui.raw().trim_end_matches("-gui").into()),
+        ..PlaceView::default()
+    })
+}
+
 /// Returns the server's program if its name is the expected one and its user is the same, because claimtop will run
 /// it.
 fn program(server: &Process, own: &Details) -> Option<Untrusted> {
     let details =
         server.details.as_ref().filter(|details| details.uid.is_some() && details.uid == own.uid)?;
-    let names = ["tmux", "zellij", "screen", "kitty"];
+    let names = ["tmux", "zellij", "screen", "kitty", "wezterm-gui"];
     let name = |exe: &&Untrusted| exe.raw().rsplit('/').next().is_some_and(|name| names.contains(&name));
     details.exe.as_ref().filter(name).cloned()
 }

@@ -5,9 +5,10 @@ use serde::{Deserialize, Serialize};
 use crate::core::model::Untrusted;
 
 /// The environment variables that identify where a process is.
-pub const VARIABLES: [&str; 11] = [
+pub const VARIABLES: [&str; 13] = [
     "TMUX", "TMUX_PANE", "ZELLIJ_SESSION_NAME", "ZELLIJ_PANE_ID", "STY", "WINDOW", "TERM_PROGRAM",
-    "SSH_CONNECTION", "KITTY_PID", "KITTY_WINDOW_ID", "KITTY_LISTEN_ON",
+    "SSH_CONNECTION", "KITTY_PID", "KITTY_WINDOW_ID", "KITTY_LISTEN_ON", "WEZTERM_PANE",
+    "WEZTERM_UNIX_SOCKET",
 ];
 
 /// What keeps a window's terminal.
@@ -24,6 +25,8 @@ pub enum Keeper {
     Vscode,
     /// The terminal kitty.
     Kitty,
+    /// The terminal WezTerm.
+    Wezterm,
 }
 
 impl Keeper {
@@ -35,6 +38,7 @@ impl Keeper {
             Self::Screen => "screen",
             Self::Vscode => "VS Code",
             Self::Kitty => "kitty",
+            Self::Wezterm => "WezTerm",
         }
     }
 }
@@ -48,7 +52,7 @@ pub struct PlaceView {
     pub session: Option<Untrusted>,
     /// The pane or window in it.
     pub pane: Option<Untrusted>,
-    /// The socket of its tmux server, or of its kitty.
+    /// The socket of its tmux server, its kitty or its WezTerm.
     pub socket: Option<Untrusted>,
     /// The processes between kitty and the window, its own included: kitty has started one of them in the pane.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -244,6 +244,8 @@ impl WindowFacts {
             Some(Keeper::Zellij) => self.key.machine().is_none(),
             // It answers only if its user has let it (`allow_remote_control`, `listen_on`).
             Some(Keeper::Kitty) => self.key.machine().is_none() && self.place.socket.is_some(),
+            // Its terminal proves that the pane is its own.
+            Some(Keeper::Wezterm) => self.key.machine().is_none() && self.tty.is_some(),
             Some(Keeper::Screen | Keeper::Vscode) | None => false,
         };
         is_kept && self.place.inner_pid.is_none()
