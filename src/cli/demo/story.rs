@@ -85,6 +85,9 @@ pub(super) struct Story {
     /// Which working trees will not merge.
     #[serde(rename = "forecast", default)]
     pub(super) forecasts: Vec<Forecast>,
+    /// How much fits into a session's context.
+    #[serde(default)]
+    pub(super) context_size: BTreeMap<String, u64>,
     /// What a machine would say of itself; the tests read it.
     #[serde(rename = "host")]
     _host: IgnoredAny,

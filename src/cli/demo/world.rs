@@ -13,12 +13,13 @@ use super::stage::{Stage, make};
 use super::story::{DemoWork, File, Repo, Stone, Story, Which};
 use super::trees;
 use crate::act::fs::system::System;
-use crate::act::state::tombstones;
+use crate::act::state::{bind, tombstones};
 use crate::cli::args::Options;
 use crate::cli::output::failure::Failure;
 use crate::cli::settings::environment::Environment;
 use crate::cli::settings::{Settings, settings};
 use crate::core::judge::tombstone::keeper::Lesson;
+use crate::core::model::snapshot::note::ContextSize;
 use crate::core::model::{Forecast, Reason, Tombstone};
 use crate::source::git::program_in;
 use crate::source::os::{clock, host};
@@ -95,10 +96,15 @@ impl World {
         settings(&own, environment)
     }
 
-    /// Writes down the deaths of the story. They are true: the demo was these windows' parent, ended
+    /// Writes down the sizes of contexts and the deaths of the story. These are true: the demo was these windows' parent, ended
     /// them and has waited for their end. Only when is moved into the past, as it is with the times of files,
     /// so that what they left counts as left at once; no rule knows of it.
     pub(super) fn remember(&self, settings: &Settings) -> anyhow::Result<()> {
+        for (session, tokens) in &self.story.context_size {
+            let size = ContextSize::new(session.as_str().into(), i64::try_from(*tokens)?);
+            let size = size.context("failed to read the size of a context")?;
+            bind::keep_context(&System, &settings.places.bindings, &size)?;
+        }
         let Some(path) = settings.places.tombstones() else { return Ok(()) };
         let host = host::host(clock::now());
         let learnt = self.stones.iter().filter_map(|(stone, proven_at)| {
