@@ -16,6 +16,7 @@ mod common;
 mod cuts;
 mod fixtures;
 mod house;
+mod keys;
 mod library;
 mod metamorphic;
 #[cfg(target_os = "linux")]
