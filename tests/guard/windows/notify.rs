@@ -39,6 +39,28 @@ fn a_new_wait_calls_the_command_once_with_names_and_words_only() {
     assert_eq!(screen.end(), 0);
 }
 
+/// The line of the pages that sends a call to a web address.
+#[test]
+fn the_documented_line_posts_a_call_to_an_address() {
+    let world = World::new();
+    let window = Window::start(&world);
+    let called = world.path("called");
+    let script =
+        world.write("bin/curl", &format!("#!/bin/sh\nprintf '[%s]\\n' \"$@\" >> {}\n", called.display()));
+    std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/pane.md")).unwrap();
+    let line = page.lines().find(|line| line.starts_with("notify_command = [\"curl\"")).unwrap();
+    let line = line.replace("\"curl\"", &format!("{:?}", script.to_str().unwrap()));
+    let mut screen = open(&world, &window, &format!("{line}\nnotify_from = \"wait\"\n"));
+    window.registers(&json!({ "status": "waiting", "waitingFor": "permission prompt" }));
+    screen.wait_until("a call", |_| {
+        std::fs::read_to_string(&called).is_ok_and(|text| text.ends_with("[shop: asks you]\n"))
+    });
+    let expected = "[-sS]\n[https://ntfy.sh/mine]\n[-d]\n[shop: asks you]\n";
+    assert_eq!(std::fs::read_to_string(&called).unwrap(), expected);
+    assert_eq!(screen.end(), 0);
+}
+
 #[test]
 fn a_command_that_fails_is_said_and_none_runs_in_quiet_hours() {
     let world = World::new();
