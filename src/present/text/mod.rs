@@ -222,7 +222,7 @@ mod tests {
         let command = format!("/usr/bin/bwrap {}", "--ro-bind /usr /usr ".repeat(100));
         let brief = brief(&command.as_str().into());
         assert!(
-            brief.starts_with("/usr/bin/bwrap --ro-bind") && brief.ends_with("/usr … 1.7 kB more"),
+            brief.starts_with("/usr/bin/bwrap --ro-bind") && brief.ends_with("/usr … 1.8 kB more"),
             "{brief}"
         );
         assert!(width(&brief) <= BRIEF);

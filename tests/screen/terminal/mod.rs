@@ -17,6 +17,7 @@ mod limits;
 mod mouse;
 mod mute;
 mod panics;
+mod progress;
 mod recorded;
 mod secrets;
 mod sizes;
