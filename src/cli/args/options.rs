@@ -6,6 +6,9 @@ use clap::{Args, ValueEnum};
 
 use crate::config::{ColorChoice, Theme};
 
+/// The heading of what only those need who use one of these systems.
+const OF_SYSTEMS: &str = "If you use Obra or LEO";
+
 /// What holds for every command.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Options everywhere")]
@@ -23,10 +26,10 @@ pub(crate) struct Options {
     #[arg(long = "root", global = true, value_name = "DIR")]
     pub(crate) roots: Vec<PathBuf>,
     /// Read this SQLite database of Obra too; may be repeated
-    #[arg(long = "obra-db", global = true, value_name = "FILE")]
+    #[arg(long = "obra-db", global = true, value_name = "FILE", help_heading = OF_SYSTEMS)]
     pub(crate) obra_databases: Vec<PathBuf>,
     /// Read LEO's database; leave the password to PGPASSWORD or a password file
-    #[arg(long, global = true, value_name = "URL")]
+    #[arg(long, global = true, value_name = "URL", help_heading = OF_SYSTEMS)]
     pub(crate) postgres: Option<String>,
     /// Look at this machine instead of the configured ones, or act on it: a configured name, a host of
     /// the fleet, ssh:HOST, docker:NAME, kubectl:POD, all; may be repeated
