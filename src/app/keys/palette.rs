@@ -8,7 +8,6 @@ use crate::app::msg::{Effect, Press};
 use crate::app::page::panel::{Choice, Pick};
 use crate::app::state::State;
 use crate::app::table::filter::edit;
-use crate::app::table::view::View;
 use crate::present::text::page::Page;
 use crate::present::text::tone::{Line, Tone};
 use crate::present::text::{count, width};
@@ -58,7 +57,7 @@ fn idle(state: &State, beneath: Option<&Layer>, command: Command) -> Option<Stri
     why_not(state, beneath, command).or_else(|| (!would_act(state, beneath, command)).then(refused))
 }
 
-/// Returns all commands that have a name, with their keys.
+/// Returns all commands that have a name, with their keys; of the views those that have something here.
 fn commands(state: &State) -> Vec<(String, String, Command)> {
     let bound = BINDINGS.iter().filter_map(|binding| {
         let key = binding.presses.first().map_or_else(String::new, |press| press.name());
@@ -68,7 +67,7 @@ fn commands(state: &State) -> Vec<(String, String, Command)> {
         let key = if at < 9 { format!("s {}", at + 1) } else { String::new() };
         (format!("sort by {}", column.title), key, Command::SortBy(Some(at)))
     });
-    let views = View::ALL.into_iter();
+    let views = state.views();
     let views =
         views.map(|view| (format!("show {}", view.title()), view.digit().to_string(), Command::Show(view)));
     let worst = ("sort with the worst first".to_owned(), "s 0".to_owned(), Command::SortBy(None));

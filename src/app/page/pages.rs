@@ -1,6 +1,7 @@
 //! What the open panel and the detail pane say.
 
 use super::panel::Panel;
+use crate::app::keys::command::Command;
 use crate::app::keys::purpose::Purpose;
 use crate::app::keys::{keymap, palette};
 use crate::app::layer::Layer;
@@ -11,6 +12,7 @@ use crate::app::sheet;
 use crate::app::state::{Pane, State};
 use crate::app::table::chooser;
 use crate::app::table::geometry::Detail;
+use crate::app::table::view::View;
 use crate::core::model::Key;
 use crate::present::ladder;
 use crate::present::text::page::Page;
@@ -126,6 +128,14 @@ fn write_evidence(page: &mut Page, state: &State, key: &Key) -> String {
     title
 }
 
+/// Returns the digits of the views that have something here, and their names.
+fn view_keys(state: &State) -> (String, String) {
+    let views: Vec<View> = state.views().collect();
+    let digits: Vec<String> = views.iter().map(|view| view.digit().to_string()).collect();
+    let names: Vec<&str> = views.iter().map(|view| view.title()).collect();
+    (digits.join(" "), names.join(", "))
+}
+
 /// Lists the keys that are active beneath the help.
 fn write_help(page: &mut Page, state: &State) -> String {
     let beneath = state.layers.iter().rev().nth(1);
@@ -137,7 +147,12 @@ fn write_help(page: &mut Page, state: &State) -> String {
         if of_it.peek().is_some() {
             page.heading(purpose.heading());
         }
-        of_it.for_each(|binding| page.field(binding.keys, binding.help, Tone::Plain));
+        of_it.for_each(|binding| {
+            let views = matches!(binding.command, Command::Show(_)).then(|| view_keys(state));
+            let words = views.as_ref().map(|(keys, names)| (keys.as_str(), names.as_str()));
+            let (keys, help) = words.unwrap_or((binding.keys, binding.help));
+            page.field(keys, help, Tone::Plain);
+        });
     }
     page.gap();
     page.text("To find one by a word: close this, then : and the word.", Tone::Dim);

@@ -40,6 +40,23 @@ fn every_command_with_a_name_and_every_view_is_there_once() {
 }
 
 #[test]
+fn a_view_without_anything_is_neither_offered_nor_explained() {
+    let state = seen(testing::quiet());
+    let names = names(&state, "show ");
+    let shown: Vec<&str> = names.iter().filter_map(|name| name.strip_prefix("show ")).collect();
+    assert_eq!(shown, state.views().map(View::title).collect::<Vec<_>>());
+    let mut plain = testing::quiet();
+    plain.records = Vec::new();
+    plain.claims = Vec::new();
+    plain.findings = Vec::new();
+    let mut state = seen(plain);
+    press(&mut state, "1?");
+    let text = panel_text(&state);
+    assert!(text.contains("1 2 6 7") && text.contains("Now, Windows, Left-overs, History"), "{text}");
+    assert!(!text.contains("Sessions"), "{text}");
+}
+
+#[test]
 fn enter_runs_the_chosen_command_and_escape_none() {
     let mut state = seen(testing::busy());
     press(&mut state, ":show claims\n");
