@@ -231,7 +231,8 @@ fn a_high_and_wide_screen_has_the_evidence_below_in_columns() {
     let screen = screen(testing::busy(), (200, 50), "2");
     check((200, 50), "", &["asks you", "── Evidence", "Context ID", "same-process"]);
     let line = screen.lines().find(|line| line.contains("◆ same-worktree: two live")).unwrap();
-    assert!(line.contains("/tmp/tmux-1000/default)"), "the text continues in the next column: {screen}");
+    assert!(line.contains("Claims"), "the text continues in the next column: {screen}");
+    assert!(!screen.contains("more lines"), "there is room for all: {screen}");
     assert!(!self::screen(testing::busy(), (200, 50), "2d").contains("Evidence"));
 }
 

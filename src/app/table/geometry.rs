@@ -71,7 +71,8 @@ impl Size {
         let spare = self.body().saturating_sub(HEAD + 1).saturating_sub(rows);
         let one = |lines| Detail::Below { lines, parts: 1 };
         if self.width >= WIDE && spare >= half {
-            Detail::Below { lines: spare.min(half + 1), parts: self.width / PART }
+            // What says why is longer than a table of few windows.
+            Detail::Below { lines: spare.min(self.body() * 2 / 3), parts: self.width / PART }
         } else if self.width >= WIDE {
             Detail::Right((self.width / 3).min(76))
         } else if spare >= 7 {
