@@ -53,6 +53,8 @@ pub(crate) struct World<'a> {
     by_argument: HashMap<&'a str, Vec<&'a Process>>,
     /// The trees that can be worked in, by folder.
     by_folder: HashMap<&'a Path, (&'a Repo, &'a Worktree)>,
+    /// The numbers of the repositories, by their common directories.
+    by_common_dir: HashMap<&'a Path, usize>,
     by_session: HashMap<&'a Untrusted, Vec<&'a Record>>,
     /// The registry's records of each PID, whether or not they still fit.
     by_registered_pid: BTreeMap<u32, Vec<&'a Record>>,
@@ -102,6 +104,7 @@ impl<'a> World<'a> {
             by_certain_session,
             by_argument: by_argument(&windows),
             by_folder: by_folder(snapshot),
+            by_common_dir: by_common_dir(snapshot),
             possible_agents,
             by_session: by_session(snapshot),
             by_registered_pid: by_registered_pid(snapshot),
@@ -299,7 +302,11 @@ impl<'a> World<'a> {
 
     /// Returns the repository that a record lies in, or works in.
     pub(crate) fn repo_of(&self, record: &Record) -> Option<&'a Repo> {
-        let within = |path: &Path| self.snapshot.repos.iter().find(|repo| path.starts_with(&repo.common_dir));
+        // Of several, the first that was found.
+        let within = |path: &Path| {
+            let numbers = path.ancestors().filter_map(|above| self.by_common_dir.get(above));
+            self.snapshot.repos.get(*numbers.min()?)
+        };
         let by_folder = || Some(self.worktree_of(record.cwd.as_deref()?)?.0);
         record.location.path().and_then(within).or_else(by_folder)
     }
@@ -387,6 +394,11 @@ fn by_folder(snapshot: &Snapshot) -> HashMap<&Path, (&Repo, &Worktree)> {
     let repos = snapshot.repos.iter().filter(|repo| repo.sort == RepoSort::Git);
     let trees = repos.flat_map(|repo| repo.worktrees.iter().map(move |tree| (repo, tree)));
     trees.map(|(repo, tree)| (tree.path.as_path(), (repo, tree))).collect()
+}
+
+fn by_common_dir(snapshot: &Snapshot) -> HashMap<&Path, usize> {
+    let repos = snapshot.repos.iter().enumerate().rev();
+    repos.map(|(number, repo)| (repo.common_dir.as_path(), number)).collect()
 }
 
 fn by_session(snapshot: &Snapshot) -> HashMap<&Untrusted, Vec<&Record>> {
