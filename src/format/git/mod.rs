@@ -5,6 +5,7 @@
 //! (git-worktree(1), `lock`), in which agents name themselves.
 
 pub(crate) mod events;
+pub(crate) mod log;
 mod reason;
 #[cfg(test)]
 mod tests;

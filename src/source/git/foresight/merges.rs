@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use bstr::ByteSlice;
 
 use crate::core::model::{ExpectedMerge, ForecastSide, Outcome};
+use crate::format::git::log::LogLine;
 use crate::source::own::ledger::end_of;
 use crate::source::repos::locate::git_dir;
 
@@ -32,13 +33,9 @@ fn outcome(log: &str, branches: &[&str], since: i64) -> Option<Outcome> {
     // Whether the rebase under way is onto one of them, and whether it has stopped.
     let (mut is_onto, mut has_stopped) = (false, false);
     for line in log.as_bytes().lines() {
-        let Some((who, message)) = line.split_once_str("\t") else { continue };
-        let second = who
-            .rsplit(|byte| *byte == b'>')
-            .next()
-            .and_then(|at| str::from_utf8(at).ok()?.trim_start().split(' ').next()?.parse::<i64>().ok());
-        let is_new = second.is_some_and(|second| second > since);
-        let message = message.to_str_lossy();
+        let Some(line) = LogLine::parse(line) else { continue };
+        let is_new = line.second > since;
+        let message = line.message.to_str_lossy();
         let (what, rest) = message.split_once(": ").unwrap_or((&message, ""));
         let found = match what.split(' ').collect::<Vec<_>>()[..] {
             ["merge", name] if is_one(name) => Some(Outcome::Clean),

@@ -8,6 +8,7 @@ use jiff::Timestamp;
 
 use super::lines::end_of;
 use super::tree::Tree;
+use crate::format::git::log::LogLine;
 use crate::source::repos::head::{Commit, CommitContent, parents};
 use crate::source::repos::objects::{Kind, Name, parse_name, read};
 
@@ -62,11 +63,7 @@ impl Tree {
 
 fn moves(log: &str) -> Vec<Move> {
     let one = |line: &[u8]| {
-        let (old, rest) = line.split_at_checked(40)?;
-        let new = rest.strip_prefix(b" ")?.get(..40)?;
-        let who = line.split(|byte| *byte == b'\t').next()?;
-        let at = who.rsplit(|byte| *byte == b'>').next()?;
-        let second = str::from_utf8(at).ok()?.trim_start().split(' ').next()?.parse().ok()?;
+        let LogLine { old, new, second, .. } = LogLine::parse(line)?;
         Some(Move { second, old: parse_name(old)?, new: parse_name(new)? })
     };
     log.as_bytes().lines().filter_map(one).collect()

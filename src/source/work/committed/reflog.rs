@@ -5,6 +5,7 @@ use std::path::Path;
 use jiff::{SignedDuration, Timestamp};
 use rustix::io::Errno;
 
+use crate::format::git::log::LogLine;
 use crate::source::os::open::folder::look_at;
 use crate::source::os::open::medium::medium_at;
 use crate::source::os::open::plain::{open_plain, read_at};
@@ -62,7 +63,7 @@ impl Log {
         let lines: Vec<&[u8]> = end.strip_suffix(b"\n")?.split(|byte| *byte == b'\n').collect();
         let lines = lines.get(usize::from(!is_all)..)?;
         // Lines can be deleted as well.
-        let written_at = moment(lines.last()?)?.max(modified_at);
+        let written_at = moment(&LogLine::parse(lines.last()?)?)?.max(modified_at);
         let parsed: Vec<Option<Move>> = lines.iter().map(|line| Move::parse(line)).collect();
         let moves: Vec<Move> = parsed.rsplit(Option::is_none).next()?.iter().flatten().cloned().collect();
         let is_whole = is_all && moves.first().is_some_and(|first| first.old == Name::default());
@@ -129,12 +130,9 @@ impl Move {
         self.at.checked_add(doubt).is_ok_and(|moved| moved.as_second() < at.as_second())
     }
 
-    /// Reads a line: `old new Name <mail> seconds zone`, a tab, a message.
     fn parse(line: &[u8]) -> Option<Self> {
-        let (old, rest) = line.split_at_checked(40)?;
-        let (new, _) = rest.strip_prefix(b" ")?.split_at_checked(40)?;
-        let tab = line.iter().position(|byte| *byte == b'\t');
-        let message = tab.and_then(|tab| line.get(tab + 1..)).unwrap_or_default();
+        let line = LogLine::parse(line)?;
+        let LogLine { old, new, message, .. } = line;
         let begins = |with: &[&[u8]]| with.iter().any(|start| message.starts_with(start));
         let by = if begins(&[b"commit: ", b"commit (amend): ", b"commit (initial): "]) {
             By::Commit
@@ -143,15 +141,12 @@ impl Move {
         } else {
             By::Other
         };
-        Some(Self { old: parse_name(old)?, new: parse_name(new)?, by, at: moment(line)? })
+        Some(Self { old: parse_name(old)?, new: parse_name(new)?, by, at: moment(&line)? })
     }
 }
 
 /// Returns the moment of a line.
-fn moment(line: &[u8]) -> Option<Timestamp> {
-    let who = line.split(|byte| *byte == b'\t').next()?;
-    let at = who.rsplit(|byte| *byte == b'>').next()?;
-    let (seconds, zone) = str::from_utf8(at).ok()?.trim_start().split_once(' ')?;
-    let has_zone = zone.starts_with(['+', '-']);
-    Timestamp::from_second(seconds.parse().ok().filter(|_| has_zone)?).ok()
+fn moment(line: &LogLine<'_>) -> Option<Timestamp> {
+    let has_zone = line.zone.starts_with(['+', '-']);
+    Timestamp::from_second(line.second).ok().filter(|_| has_zone)
 }
