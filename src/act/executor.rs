@@ -43,19 +43,8 @@ pub(crate) enum Opening {
 /// Journals that a dead window was opened again.
 fn note_opened(lock: &mut Lock<'_, System>, one: &ClosedWindow, now: Timestamp) -> Result<(), ActionError> {
     let entry = lock.history.next();
-    let intent = Intent {
-        action: Action::BringBack,
-        title: one.name.shown(),
-        why: format!("its window died without being closed; session {}", one.session),
-        movements: Vec::new(),
-        home: None,
-        boot_id: None,
-        leads: Vec::new(),
-        undoes: None,
-        follows: None,
-        order: None,
-        settings: None,
-    };
+    let why = format!("its window died without being closed; session {}", one.session);
+    let intent = Intent::new(Action::BringBack, one.name.shown(), why);
     lock.begin(entry, &intent, now)?;
     lock.finish(entry, Outcome::new(EndResult::Done, String::new()), now)
 }

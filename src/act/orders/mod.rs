@@ -38,19 +38,7 @@ impl<D: Disk> Lock<'_, D> {
     pub fn place(&mut self, placed: PendingOrder, now: Timestamp) -> Result<u64, ActionError> {
         let entry = self.history.next();
         let PendingOrder { action, title, why, undoes, order } = placed;
-        let intent = Intent {
-            action,
-            title,
-            why,
-            movements: Vec::new(),
-            home: None,
-            boot_id: None,
-            leads: Vec::new(),
-            undoes,
-            follows: None,
-            order: Some(order),
-            settings: None,
-        };
+        let intent = Intent { undoes, order: Some(order), ..Intent::new(action, title, why) };
         self.begin(entry, &intent, now)?;
         Ok(entry)
     }

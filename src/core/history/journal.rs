@@ -50,6 +50,23 @@ pub struct Intent {
 }
 
 impl Intent {
+    /// Creates an intent that moves nothing.
+    pub(crate) fn new(action: Action, title: String, why: String) -> Self {
+        Self {
+            action,
+            title,
+            why,
+            movements: Vec::new(),
+            home: None,
+            boot_id: None,
+            leads: Vec::new(),
+            undoes: None,
+            follows: None,
+            order: None,
+            settings: None,
+        }
+    }
+
     /// Returns the order to another machine that it is, if it is one.
     pub fn asked_of(&self) -> Option<&OrderNote> {
         self.order.as_ref().filter(|order| order.side == OrderSide::AskedOf)

@@ -52,20 +52,7 @@ impl Scene {
 
     /// Journals that movements were begun.
     fn begin(&self, movements: Vec<Movement>) {
-        let (title, why) = (String::new(), String::new());
-        let intent = Intent {
-            action: Action::Release,
-            title,
-            why,
-            movements,
-            home: None,
-            boot_id: None,
-            leads: Vec::new(),
-            undoes: None,
-            follows: None,
-            order: None,
-            settings: None,
-        };
+        let intent = Intent { movements, ..Intent::new(Action::Release, String::new(), String::new()) };
         self.state.lock(Patience::Wait, Timestamp::UNIX_EPOCH).unwrap().begin(1, &intent, now()).unwrap();
     }
 
