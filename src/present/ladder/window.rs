@@ -142,11 +142,10 @@ fn doing(page: &mut Page, index: &Index, (window, work): (&WindowView, &Work)) {
     files(page, index, (window, work));
     if let Some(context) = doing.context {
         let model = doing.model.as_ref().map(|model| format!(" · {}", outside(Some(model))));
-        page.field(
-            "Context",
-            &format!("{} tokens{}", doing::fill(context), model.unwrap_or_default()),
-            Tone::Plain,
-        );
+        let size = context.window.filter(|_| context.percent().is_some());
+        let size = size.map(|tokens| format!(" of {}k", tokens / 1_000)).unwrap_or_default();
+        let text = format!("{}{size} tokens{}", doing::fill(context), model.unwrap_or_default());
+        page.field("Context", &text, Tone::Plain);
     }
     page.field("Read from", &outside(Some(work.path.text())), Tone::Dim);
     page.moment("Written", Some(work.written_at));
