@@ -197,12 +197,12 @@ mod tests {
     #[track_caller]
     fn check(place: PlaceView, expected: &str) {
         let jump = Jump { name: "shop".to_owned(), machine: None, place, tty: Some("pts/3".to_owned()) };
-        let told = go(&jump, &Ways::default());
-        assert!(told.contains(expected), "{told}");
+        let message = go(&jump, &Ways::default());
+        assert!(message.contains(expected), "{message}");
     }
 
     #[test]
-    fn what_the_program_does_is_told() {
+    fn what_the_program_does_is_reported() {
         check(place("/bin/true", "%3"), "shop: tmux shows its pane %3");
         check(place("/bin/false", "%3"), "shop is in tmux pane %3 (socket /tmp/x); false refused: ");
         check(place("/nowhere/tmux", "%3"), "failed to start tmux");
@@ -218,24 +218,24 @@ mod tests {
         let place = place(hanging.to_str().unwrap(), "%3");
         let jump = Jump { name: "shop".to_owned(), machine: None, place, tty: None };
         // As long as another thread's child has the script open for writing, it is busy.
-        let told = std::iter::repeat_with(|| go(&jump, &Ways::default()))
-            .find(|told| !told.contains("busy"))
+        let message = std::iter::repeat_with(|| go(&jump, &Ways::default()))
+            .find(|message| !message.contains("busy"))
             .unwrap();
-        assert!(told.ends_with("tmux did not answer within 1 s and was ended"), "{told}");
+        assert!(message.ends_with("tmux did not answer within 1 s and was ended"), "{message}");
     }
 
     #[test]
-    fn a_pane_of_another_machine_is_shown_by_a_command_that_is_told() {
+    fn a_pane_of_another_machine_is_named_by_the_command_for_it() {
         let machines = ["devbox", "wsl:Ubuntu"].map(|on| Machine::parse(on).unwrap());
         let ways = Ways { machines: machines.into(), opener: Opener::Nobody };
-        let told = |machine: &str| {
+        let message = |machine: &str| {
             let (name, machine) = ("shop".to_owned(), Some(machine.to_owned()));
             go(&Jump { name, machine, place: place("tmux", "%3"), tty: None }, &ways)
         };
         let expected = "shop is on devbox; show it with: ssh -t -- devbox 'tmux -S /tmp/x select-window -t ";
-        assert!(told("devbox").starts_with(expected), "{}", told("devbox"));
-        assert!(told("wsl:Ubuntu").ends_with("in tmux pane %3 (socket /tmp/x): go there yourself"));
-        assert!(told("unknown").ends_with("go there yourself"));
+        assert!(message("devbox").starts_with(expected), "{}", message("devbox"));
+        assert!(message("wsl:Ubuntu").ends_with("in tmux pane %3 (socket /tmp/x): go there yourself"));
+        assert!(message("unknown").ends_with("go there yourself"));
     }
 
     #[test]
@@ -267,7 +267,7 @@ mod tests {
         );
         std::fs::write(&script, text).unwrap();
         std::fs::set_permissions(&script, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
-        let told = |pane: &str, tty: Option<&str>| {
+        let message = |pane: &str, tty: Option<&str>| {
             let place = PlaceView {
                 keeper: Some(Keeper::Wezterm),
                 socket: Some("/run/gui-sock-9".into()),
@@ -277,16 +277,16 @@ mod tests {
             let jump = Jump { name: "shop".to_owned(), machine: None, place, tty };
             // As long as another thread's child has the script open for writing, it is busy.
             std::iter::repeat_with(|| go(&jump, &Ways::default()))
-                .find(|told| !told.contains("busy"))
+                .find(|message| !message.contains("busy"))
                 .unwrap()
         };
-        assert_eq!(told("7", Some("pts/3")), "shop: WezTerm shows its pane 7");
+        assert_eq!(message("7", Some("pts/3")), "shop: WezTerm shows its pane 7");
         let expected = "/run/gui-sock-9 cli --no-auto-start list --format json\n\
                         /run/gui-sock-9 cli --no-auto-start activate-pane --pane-id 7\n";
         assert_eq!(std::fs::read_to_string(&asked).unwrap(), expected);
         for (pane, tty) in [("7", Some("pts/4")), ("8", Some("pts/3")), ("7", None), ("7 -h", Some("pts/3"))]
         {
-            assert!(told(pane, tty).ends_with("its pane is not known exactly"), "{pane} {tty:?}");
+            assert!(message(pane, tty).ends_with("its pane is not known exactly"), "{pane} {tty:?}");
         }
         assert!(!std::fs::read_to_string(&asked).unwrap().replace(expected, "").contains("activate"));
     }

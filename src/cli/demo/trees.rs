@@ -79,7 +79,7 @@ struct Git<'a> {
 }
 
 impl Git<'_> {
-    /// Runs git as somebody whose settings are none.
+    /// Runs git without the settings of any user.
     fn run(&self, folder: &Path, arguments: &[&str]) -> anyhow::Result<()> {
         #[expect(clippy::disallowed_methods, reason = "git makes what the demo shows")]
         let mut command = Command::new(self.program);

@@ -41,7 +41,7 @@ pub(crate) fn prometheus(report: &Report) -> String {
         number("windows", "Agent windows whose process lives.", summary.windows.seen),
         number("windows_working", "Windows in the middle of a turn.", summary.working),
         number("windows_asking", "Windows that ask a person something.", summary.waiting),
-        number("claims", "Claims, whoever holds them.", summary.claims.seen),
+        number("claims", "All claims.", summary.claims.seen),
         number("claims_dead", "Claims whose holder is proven dead.", summary.dead_claims),
         number("collisions", "Collisions between windows.", summary.collisions),
         number("warnings", "Warnings, but for deaths that have left claims.", summary.warnings),

@@ -48,7 +48,7 @@ fn a_conflict_is_shown_while_a_screen_is_open_and_the_later_window_hears_of_it_o
     git(&first, &["commit", "-qam", "pay"]);
     let mut one = Window::open(&world, "foreseen-first", &first);
     let mut other = Window::open(&world, "foreseen-second", &second);
-    assert_eq!(other.prompt(&world), None, "nobody compares the trees yet");
+    assert_eq!(other.prompt(&world), None, "no screen compares the trees yet");
     let mut screen = open(&world, "");
     screen.wait_for("will conflict in src/pay.rs");
     screen.wait_for("rebase second onto first");

@@ -288,7 +288,7 @@ fn commits_beside_it_are_never_disturbed() {
         }
         while is_over.load(std::sync::atomic::Ordering::Relaxed) < 2 {
             let forecast = stage.pair();
-            // What changes at this moment cannot be told, and is not clean.
+            // What changes at this moment is unknown, and not clean.
             let is_clean = forecast.outcome == Outcome::Clean;
             assert!(!is_clean || forecast.sides.iter().any(|side| side.commits == 0), "{forecast:?}");
         }
